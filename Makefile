@@ -1,0 +1,80 @@
+# One command for everything; each target installs what it needs. `make help` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
+# More interpreters that `make test-all` runs the suite on.
+PYTHONS := 3.11 3.12 3.13
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: venv
+venv: ## Install the product into .venv
+	@scripts/bootstrap runtime
+
+.PHONY: venv-dev
+venv-dev: ## Install the product and all that tests need into .venv
+	@scripts/bootstrap dev
+
+.PHONY: demo
+demo: venv ## Run one work order from request to reviewed branch, with a scripted agent
+	@$(BIN)/awo demo
+
+.PHONY: up
+up: venv ## Start the server on this machine
+	@$(BIN)/awo up
+
+.PHONY: test
+test: venv-dev ## Run the tests (under 5 minutes on 2 cores)
+	@$(PYTEST) -m "not slow" $(TESTS)
+
+.PHONY: test-slow
+test-slow: venv-dev ## Run the long campaigns alone
+	@$(PYTEST) -m slow $(TESTS)
+
+.PHONY: test-all
+test-all: venv-dev ## Run every test, the slow ones included, on every supported Python
+	@scripts/test_all $(PYTHONS)
+
+.PHONY: check
+check: venv-dev ## Lint, types, import contracts, tidiness
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m pytest -q -n 0 tests/tidy
+
+.PHONY: format
+format: venv-dev ## Format the code and sort the imports
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+.PHONY: docs
+docs: venv-dev ## Regenerate docs/reference and docs/reliability.md from the source
+	@$(BIN)/python scripts/generate_docs.py
+
+.PHONY: bench
+bench: venv-dev ## Measure against the peers; writes benchmarks/results.json, docs/benchmarks.md
+	@$(BIN)/python -m benchmarks run
+
+.PHONY: bench-check
+bench-check: venv-dev ## Fail when a bar is missed that docs/benchmarks.md does not explain
+	@$(BIN)/python -m benchmarks check
+
+.PHONY: fresh
+fresh: ## Prove the README's commands in a bare Debian 12 root (needs root)
+	@scripts/fresh
+
+.PHONY: lock
+lock: venv ## Resolve the newest allowed packages and pin them with their hashes
+	@scripts/lock
+
+.PHONY: clean
+clean: ## Remove the environment, caches and build products
+	@rm -rf .venv .venv-* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+	    .import_linter_cache .grimp_cache src/*.egg-info
+	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
