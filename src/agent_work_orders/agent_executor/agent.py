@@ -1,0 +1,111 @@
+"""The contract of an agent: a prompt in, files changed in the workspace, one `Turn` out.
+
+A turn is one run of the agent's program inside a sandbox. What the agent said is data: never a
+template, a command or markup. A turn that ends badly is a value with an `error`; only being
+unable to start is an exception (`errors.Environmental`, code `agent_missing`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from agent_work_orders.sandbox_manager.sandbox import Sandbox
+from agent_work_orders.workflow_engine.events import Usage
+
+ErrorKind = Literal[
+    "auth",
+    "rate_limit",
+    "overloaded",
+    "server",
+    "network",
+    "invalid_request",
+    "max_turns",
+    "budget",
+    "interrupted",
+    "timeout",
+    "idle",
+    "no_output",
+    "protocol",
+    "crashed",
+    "exit_code",
+]
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """One turn. `session_id` resumes; `command`/`call` key the scripted agent's script."""
+
+    prompt: str
+    command: str | None = None
+    call: int = 1
+    """How many agent turns the order has had, this one included."""
+    command_call: int = 1
+    """How many turns of this `command` the order has had, this one included."""
+    session_id: str | None = None
+    history: str = ""
+    """What was said before (see resume.py), for a new session when `session_id` cannot be resumed."""
+    model: str | None = None
+    max_turns: int | None = None
+    max_budget_usd: float | None = None
+    timeout_s: float = 300.0
+    idle_s: float | None = None
+    instructions: str = ""
+    """Repository instructions from the trusted base branch, given apart from the prompt."""
+
+
+class AgentError(msgspec.Struct, frozen=True, kw_only=True):
+    kind: ErrorKind
+    message: str
+    retry_at_ms: int | None = None
+    exit_code: int | None = None
+    signal: int | None = None
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of the transcript, for people: what was said, thought or done."""
+
+    kind: Literal["text", "thinking", "tool_use", "tool_result", "system", "error", "prompt"]
+    text: str
+    data: dict[str, Any] = {}
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """`ok` only by the agent's own rule for success, never by exit code 0 alone when the agent
+    has a protocol. `usage` is this turn's own (cumulative costs are subtracted)."""
+
+    ok: bool
+    text: str = ""
+    session_id: str | None = None
+    usage: Usage = Usage()
+    error: AgentError | None = None
+    denials: tuple[str, ...] = ()
+    saw_end: bool = False
+    scripted: bool = False
+    cumulative_cost_usd: float | None = None
+    """What the agent itself says the session has cost so far, to subtract at the next resume."""
+
+
+Transcript = Callable[[Entry], None]
+
+
+class Agent(Protocol):
+    name: str
+    scripted: bool
+
+    def check(self) -> str | None:
+        """None when it can run here, else one line that says what to install or set."""
+        ...
+
+    async def run(
+        self,
+        request: Request,
+        sandbox: Sandbox,
+        *,
+        transcript: Transcript,
+        env: Mapping[str, str] | None = None,
+        previous_cost_usd: float | None = None,
+    ) -> Turn:
+        """One turn. Cancelling the awaiting task ends the agent and everything it started."""
+        ...

@@ -1,0 +1,279 @@
+"""Claude Code as an agent: the real CLI, headless, one process per turn.
+
+Rules:
+- Nothing of the workspace configures the agent: its CLAUDE.md, .claude/, .mcp.json, hooks and
+  commands may come from a stranger's branch. Repository instructions come by the request, from
+  the trusted base.
+- The prompt goes by stdin: no limit of argv, not in the process list, closed at its end. It
+  starts with our own words, so that a leading `/` of a user's text is never a CLI command.
+- The permission policy is fixed. File tools stay in the workspace; the shell is as free as the
+  sandbox lets it be, because a list of allowed commands is no wall (`git -c alias.x='!sh'`).
+- The API key is in the agent's environment: in the file-only sandboxes an agent can read it.
+  `CLAUDE_CODE_SUBPROCESS_ENV_SCRUB` hides it from the agent's shell, but the CLI then demands
+  bubblewrap and refuses to start without, so it is set only where that exists.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from agent_work_orders.agent_executor import claude_outcome, transcript, watch
+from agent_work_orders.agent_executor.agent import AgentError, Entry, Request, Transcript, Turn
+from agent_work_orders.agent_executor.claude_stream import Reader
+from agent_work_orders.clock import Clock
+from agent_work_orders.errors import Environmental, Refused
+from agent_work_orders.sandbox_manager.sandbox import Sandbox
+
+DEFAULT_MODEL = "sonnet"
+TOOLS = ("Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "Write")
+# `Edit(./**)` covers Write too; a rule for Write does not match, an unscoped one opens the disk.
+ALLOWED = ("Edit(./**)", "Read(./**)", "Bash")
+
+OPENING = "This is your task. Work in the current directory.\n\n"
+
+# The kernel refuses a single argument of 128 KiB.
+INSTRUCTIONS_LIMIT_BYTES = 100_000
+
+_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,127}")
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the server knows. The key never stands in an order or a journal."""
+
+    binary: str | None = None
+    base_url: str | None = None
+    api_key: str | None = None
+    max_retries: int = 1
+    """Few: waiting for a quota is the engine's durable work, not a sleeping process's."""
+    other_user: bool = True
+    """Agents run under another uid, so the binary must be reachable by others."""
+    scrub: bool | None = None
+    """Hide the key from the agent's shell (needs bubblewrap); None: where bubblewrap is found."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an order may choose."""
+
+    model: str | None = None
+    max_turns: int | None = None
+    first_output_s: float | None = 60.0
+    """The CLI prints its first event within a second; a minute covers a busy machine."""
+
+
+class ClaudeCode:
+    name = "claude_code"
+    scripted = False
+
+    def __init__(
+        self, clock: Clock, settings: Settings | None = None, options: Options | None = None
+    ) -> None:
+        self._clock = clock
+        self._settings = settings or Settings()
+        self._options = options or Options()
+        _checked_model(self._options.model)
+
+    def check(self) -> str | None:
+        binary = find_binary(self._settings.binary)
+        if binary is None:
+            return (
+                "Claude Code was not found: install claude-agent-sdk or put `claude` on PATH, "
+                "or set the path of the binary"
+            )
+        if self._settings.other_user and (blocked := unreachable(binary)) is not None:
+            return f"Claude Code at {binary} cannot be run by the agent's user: see {blocked}"
+        if self._settings.api_key is None and self._settings.base_url is None:
+            return "ANTHROPIC_API_KEY is not set"
+        return None
+
+    async def run(
+        self,
+        request: Request,
+        sandbox: Sandbox,
+        *,
+        transcript: Transcript,
+        env: Mapping[str, str] | None = None,
+        previous_cost_usd: float | None = None,
+    ) -> Turn:
+        binary = find_binary(self._settings.binary)
+        if binary is None:
+            raise Environmental(
+                "agent_missing", "Claude Code was not found", hint=self.check() or ""
+            )
+        turn = _Turn(self, request, sandbox, transcript, self.environment() | dict(env or {}))
+        return await turn.run(binary, previous_cost_usd)
+
+    def environment(self) -> dict[str, str]:
+        settings = self._settings
+        env = {
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+            "CLAUDE_CODE_MAX_RETRIES": str(settings.max_retries),
+        }
+        scrub = shutil.which("bwrap") is not None if settings.scrub is None else settings.scrub
+        env["CLAUDE_CODE_SUBPROCESS_ENV_SCRUB"] = "1" if scrub else "0"
+        if settings.base_url is not None:
+            env["ANTHROPIC_BASE_URL"] = settings.base_url
+        if settings.api_key is not None:
+            env["ANTHROPIC_API_KEY"] = settings.api_key
+        return env
+
+    def argv(self, binary: str, request: Request, session: str | None) -> list[str]:
+        """Values are joined to their flag with `=`, so that none can be taken for a flag."""
+        model = _checked_model(request.model or self._options.model or DEFAULT_MODEL)
+        argv = [binary, "-p", "--output-format=stream-json", "--verbose"]
+        argv += ["--safe-mode", "--setting-sources=", "--strict-mcp-config"]
+        argv += ["--disable-slash-commands", "--permission-mode=dontAsk"]
+        argv += [f"--tools={','.join(TOOLS)}", f"--allowedTools={','.join(ALLOWED)}"]
+        argv += [f"--model={model}"]
+        max_turns = request.max_turns or self._options.max_turns
+        if max_turns is not None:
+            argv.append(f"--max-turns={max_turns}")
+        if request.max_budget_usd is not None:
+            argv.append(f"--max-budget-usd={request.max_budget_usd:.6f}")
+        if request.instructions:
+            argv.append(f"--append-system-prompt={_bounded(request.instructions)}")
+        if session is not None:
+            argv.append(f"--resume={session}")
+        return argv
+
+    @property
+    def clock(self) -> Clock:
+        return self._clock
+
+    @property
+    def first_output_s(self) -> float | None:
+        return self._options.first_output_s
+
+
+class _Turn:
+    """One turn, which is two processes when the session to resume turns out to be gone."""
+
+    def __init__(
+        self,
+        agent: ClaudeCode,
+        request: Request,
+        sandbox: Sandbox,
+        sink: Transcript,
+        env: dict[str, str],
+    ) -> None:
+        self._agent = agent
+        self._request = request
+        self._sandbox = sandbox
+        self._say = transcript.limited(sink)
+        self._env = env
+        self._reader = Reader()
+
+    async def run(self, binary: str, previous_cost_usd: float | None) -> Turn:
+        request = self._request
+        self._say(Entry(kind="prompt", text=request.prompt))
+        session = request.session_id
+        if session is not None and not claude_outcome.is_session_id(session):
+            self._say(Entry(kind="system", text="the session id is not one: a new session starts"))
+            session = None
+        turn = await self._process(binary, session, previous_cost_usd)
+        if session is not None and claude_outcome.session_is_gone(self._reader.facts()):
+            self._say(Entry(kind="system", text="the session is gone: a new session starts"))
+            turn = await self._process(binary, None, None)
+        if turn.error is not None:
+            data = {"kind": turn.error.kind, "retry_at_ms": turn.error.retry_at_ms}
+            self._say(Entry(kind="error", text=turn.error.message, data=data))
+        return turn
+
+    async def _process(
+        self, binary: str, session: str | None, previous_cost_usd: float | None
+    ) -> Turn:
+        request = self._request
+        self._reader = Reader()
+        prompt = OPENING + ("" if session is not None else request.history) + request.prompt
+        first_output_s = self._agent.first_output_s
+        try:
+            execution = await watch.execute(
+                self._sandbox,
+                self._agent.argv(binary, request, session),
+                request=request,
+                stdin=prompt.encode("utf-8", "replace"),
+                env=self._env,
+                on_output=self._heard,
+                first_output_s=first_output_s,
+            )
+        except watch.Silent:
+            return self._unfinished(claude_outcome.silent(first_output_s or 0.0))
+        finally:
+            self._close()
+        return claude_outcome.turn(
+            self._reader.facts(),
+            execution,
+            now_ms=self._agent.clock.now_ms(),
+            resumed=session,
+            previous_cost_usd=previous_cost_usd,
+        )
+
+    def _heard(self, stream: Literal["stdout", "stderr"], chunk: bytes) -> None:
+        if stream == "stdout":
+            for entry in self._reader.feed(chunk):
+                self._say(entry)
+
+    def _close(self) -> None:
+        """Also when cancelled: what was spent must be on record."""
+        for entry in self._reader.close():
+            self._say(entry)
+        usage = claude_outcome.used(self._reader.facts(), None)
+        self._say(
+            Entry(kind="system", text="usage", data={"usage": msgspec.to_builtins(usage)})
+        )
+
+    def _unfinished(self, error: AgentError) -> Turn:
+        facts = self._reader.facts()
+        return Turn(ok=False, session_id=facts.session_id, usage=facts.seen, error=error)
+
+
+def find_binary(configured: str | None) -> str | None:
+    """The configured one, `claude` on PATH, or the one that PyPI's claude-agent-sdk carries."""
+    if configured is not None:
+        return configured if os.access(configured, os.X_OK) else None
+    if (found := shutil.which("claude")) is not None:
+        return found
+    spec = find_spec("claude_agent_sdk")
+    for folder in (spec.submodule_search_locations or []) if spec is not None else []:
+        bundled = Path(folder) / "_bundled" / "claude"
+        if os.access(bundled, os.X_OK):
+            return str(bundled)
+    return None
+
+
+def unreachable(binary: str) -> str | None:
+    """The first part of the path that another user may not pass, or None."""
+    path = Path(binary).resolve()
+    for folder in reversed(path.parents):
+        if not folder.stat().st_mode & stat.S_IXOTH:
+            return str(folder)
+    wanted = stat.S_IXOTH | stat.S_IROTH
+    return None if path.stat().st_mode & wanted == wanted else str(path)
+
+
+def _checked_model(model: str | None) -> str | None:
+    if model is not None and not _MODEL.fullmatch(model):
+        raise Refused(
+            "agent_option_invalid",
+            f"{model!r} is not the name of a model",
+            hint="Use an alias such as sonnet, or a full model name.",
+            field="model",
+        )
+    return model
+
+
+def _bounded(instructions: str) -> str:
+    """NUL cannot stand in an argument, and an argument has a size limit."""
+    data = instructions.replace("\0", "").encode("utf-8", "replace")
+    return data[:INSTRUCTIONS_LIMIT_BYTES].decode("utf-8", "ignore")

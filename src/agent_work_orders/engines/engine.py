@@ -1,0 +1,70 @@
+"""The contract of an engine: it keeps runs, feeds them events and performs their effects.
+
+- `submit` and `post` return after the event is durable. An event that changes nothing (late,
+  duplicate, not allowed in this state) is accepted and dropped: `post` returns False.
+- Between `start` and `stop` every open run makes progress; after a crash, `start` goes on from
+  the last durable event and performs again only what has no result.
+- Observers are called on the loop after the commit, in the order of the events of a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from agent_work_orders.workflow_engine.events import AnyEvent, Submitted
+from agent_work_orders.workflow_engine.plan import Plan
+from agent_work_orders.workflow_engine.run import Run
+
+
+class Admission(msgspec.Struct, frozen=True, kw_only=True):
+    """How the run queues: `repository` shares a limit, higher `priority` goes first."""
+
+    repository: str
+    priority: int = 1
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """A committed event with the run before and after it."""
+
+    run_id: str
+    seq: int
+    event: AnyEvent
+    before: Run
+    after: Run
+
+
+Observer = Callable[[Change], None]
+
+
+class Engine(Protocol):
+    async def start(self) -> None:
+        """Take up every open run. Refused (`data_directory_in_use`) when another process has it."""
+        ...
+
+    async def stop(self, *, drain_s: float = 30.0) -> None:
+        """Take nothing new, let running tasks end for at most `drain_s`, then leave them for the
+        next start. Loses nothing."""
+        ...
+
+    async def submit(
+        self, run_id: str, plan: Plan, submitted: Submitted, admission: Admission
+    ) -> Run:
+        """Start a run. The same `run_id` again returns the run that is there."""
+        ...
+
+    async def post(self, run_id: str, event: AnyEvent) -> bool:
+        """Tell a run what happened. NotFound for an unknown run; Unavailable when halted."""
+        ...
+
+    def run(self, run_id: str) -> Run | None:
+        """The run as of its last durable event, open or ended. May read the disk."""
+        ...
+
+    def observe(self, observer: Observer) -> None: ...
+
+    def health(self) -> dict[str, object]:
+        """`{"ok": bool, "reason": …, "open": n, "running": n, "queued": n}` for /readyz, /status."""
+        ...

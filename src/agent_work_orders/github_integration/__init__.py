@@ -1,0 +1,1 @@
+"""Where a branch is delivered: GitHub, or a plain git repository."""

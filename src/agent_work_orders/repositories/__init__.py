@@ -1,0 +1,1 @@
+"""Hardened git: URL grammar, runner, mirrors, reading, push and rebase, all on host-owned data."""

@@ -1,0 +1,142 @@
+"""Reading git's porcelain: log with trailers, numstat, remote heads. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from agent_work_orders.errors import Broken
+
+LOG_FORMAT = "%H%x00%P%x00%an%x00%ae%x00%at%x00%s%x00%(trailers:only,unfold)%x00%x01"
+_TRAILER = re.compile(r"([A-Za-z0-9][A-Za-z0-9-]*): (.*)")
+
+
+class Commit(msgspec.Struct, frozen=True, kw_only=True):
+    """`trailers` has the last value of each; the subject is data, whoever wrote it."""
+
+    sha: str
+    parents: tuple[str, ...]
+    author_name: str
+    author_email: str
+    at_ms: int
+    subject: str
+    trailers: dict[str, str] = {}
+
+
+class FileChange(msgspec.Struct, frozen=True, kw_only=True):
+    """`added` and `removed` are None for a binary file."""
+
+    path: str
+    added: int | None
+    removed: int | None
+
+
+class DiffStat(msgspec.Struct, frozen=True, kw_only=True):
+    files: tuple[FileChange, ...]
+    files_changed: int
+    lines_added: int
+    lines_removed: int
+    truncated: bool = False
+
+
+class Diff(msgspec.Struct, frozen=True, kw_only=True):
+    text: bytes
+    truncated: bool
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """What git shows of an order; the journal, not this, decides its phase."""
+
+    commit_count: int
+    files_changed: int
+    lines_added: int
+    lines_removed: int
+    last_commit_message: str | None
+    last_commit_at_ms: int | None
+    commits: tuple[Commit, ...] = ()
+
+
+class RemoteHeads(msgspec.Struct, frozen=True, kw_only=True):
+    """What the origin has: `head_branch` is None when its HEAD is detached or points nowhere."""
+
+    head_branch: str | None
+    head_sha: str | None
+    refs: Mapping[str, str]
+
+    @property
+    def branches(self) -> dict[str, str]:
+        prefix = "refs/heads/"
+        return {k.removeprefix(prefix): v for k, v in self.refs.items() if k.startswith(prefix)}
+
+
+def read_log(data: bytes) -> tuple[Commit, ...]:
+    """The output of `git log --format=LOG_FORMAT`."""
+    commits = []
+    for record in data.decode("utf-8", "replace").split("\x00\x01"):
+        fields = record.lstrip("\n").split("\x00")
+        if fields == [""]:
+            continue
+        if len(fields) != 7:
+            raise Broken("git_log_unreadable", "git log gave a record of unexpected form")
+        sha, parents, name, email, at, subject, trailers = fields
+        commits.append(
+            Commit(
+                sha=sha,
+                parents=tuple(parents.split()),
+                author_name=name,
+                author_email=email,
+                at_ms=int(at or 0) * 1000,
+                subject=subject,
+                trailers=read_trailers(trailers),
+            )
+        )
+    return tuple(commits)
+
+
+def read_trailers(text: str) -> dict[str, str]:
+    found = (_TRAILER.fullmatch(line) for line in text.splitlines())
+    return {match[1]: match[2] for match in found if match is not None}
+
+
+def read_numstat(data: bytes, *, truncated: bool = False) -> DiffStat:
+    """The output of `git diff --numstat -z --no-renames`."""
+    files = []
+    for record in data.split(b"\0"):
+        fields = record.split(b"\t", 2)
+        if len(fields) != 3:
+            continue
+        added, removed, path = fields
+        files.append(
+            FileChange(
+                path=path.decode("utf-8", "replace"),
+                added=None if added == b"-" else int(added),
+                removed=None if removed == b"-" else int(removed),
+            )
+        )
+    return DiffStat(
+        files=tuple(files),
+        files_changed=len(files),
+        lines_added=sum(item.added or 0 for item in files),
+        lines_removed=sum(item.removed or 0 for item in files),
+        truncated=truncated,
+    )
+
+
+def read_remote(data: bytes) -> RemoteHeads:
+    """The output of `git ls-remote --symref`. Peeled tags (`^{}`) are left out."""
+    head_branch: str | None = None
+    head_sha: str | None = None
+    refs: dict[str, str] = {}
+    for line in data.decode("utf-8", "replace").splitlines():
+        value, _, name = line.partition("\t")
+        if value.startswith("ref: ") and name == "HEAD":
+            target = value.removeprefix("ref: ")
+            if target.startswith("refs/heads/"):
+                head_branch = target.removeprefix("refs/heads/")
+        elif name == "HEAD":
+            head_sha = value
+        elif name and not name.endswith("^{}"):
+            refs[name] = value
+    return RemoteHeads(head_branch=head_branch, head_sha=head_sha, refs=refs)

@@ -1,0 +1,184 @@
+"""The contract of a sandbox.
+
+A failing command is a value (`Execution`); being unable to run it is an exception
+(`errors.Environmental`, codes below). All methods are safe to call again after a crash.
+
+Codes: `sandbox_setup_failed`, `sandbox_lost` (the workspace is gone), `sandbox_busy`,
+`executable_missing`, `path_outside_workspace` (Refused), `file_too_large` (Refused).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+SandboxType = Literal["git_branch", "git_worktree"]
+Ended = Literal["exited", "timed_out", "cancelled", "idle"]
+
+# An agent may print without end: past this the head and the tail are kept and `truncated` is set.
+OUTPUT_LIMIT_BYTES = 8 * 1024 * 1024
+
+
+class Spec(msgspec.Struct, frozen=True, kw_only=True):
+    """What to set up. `order_id` tags every process; `base_sha` is what HEAD becomes."""
+
+    order_id: str
+    sandbox_type: SandboxType
+    repository: str
+    """Key of the repository's mirror."""
+    base_sha: str
+    branch: str
+    expires_at_ms: int | None = None
+
+
+class Execution(msgspec.Struct, frozen=True, kw_only=True):
+    """What a command did. `exit_code` is None when a signal or a limit ended it."""
+
+    ended: Ended
+    exit_code: int | None
+    signal: int | None
+    stdout: bytes
+    stderr: bytes
+    stdout_bytes: int
+    stderr_bytes: int
+    truncated: bool
+    duration_s: float
+
+    @property
+    def success(self) -> bool:
+        return self.ended == "exited" and self.exit_code == 0
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """SB4: what is known about a sandbox, also after it is gone."""
+
+    sandbox_identifier: str
+    order_id: str
+    sandbox_type: str
+    status: Literal["PROVISIONING", "ACTIVE", "TERMINATED", "FAILED"]
+    agent_id: str | None = None
+    task_id: str | None = None
+    container_id: str | None = None
+    connection: dict[str, Any] = {}
+    created_at_ms: int
+    expires_at_ms: int
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    exists: bool
+    workspace: str | None
+    head_sha: str | None
+    disk_bytes: int | None
+
+
+class Isolation(msgspec.Struct, frozen=True, kw_only=True):
+    """What a type protects, in words for people: shown by the API, the CLI and `doctor`."""
+
+    files: str
+    processes: str
+    network: str
+    credentials: str
+    summary: str
+
+
+Output = Callable[[Literal["stdout", "stderr"], bytes], None]
+"""Called on the event loop with each chunk as it comes; must return quickly."""
+
+
+class Sandbox(Protocol):
+    """One order's place to work. Created by a `Sandboxes` factory; not shared by two orders."""
+
+    sandbox_identifier: str
+    sandbox_type: SandboxType
+
+    async def setup(self) -> None:
+        """Make the workspace at the spec's base, or adopt the one that is there after a restart.
+
+        Atomic: after a crash inside it, the next `setup` starts anew. ACTIVE only after a
+        command has run inside (health check); a half-made one is removed and FAILED recorded.
+        """
+        ...
+
+    async def checkout(self, sha: str) -> None:
+        """Reset the workspace to a commit of the mirror: tracked files as committed, untracked
+        and ignored files removed. The `.git` is made anew when the agent broke it."""
+        ...
+
+    async def execute(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        timeout_s: float = 300.0,
+        idle_s: float | None = None,
+        on_output: Output | None = None,
+        cwd: str = ".",
+    ) -> Execution:
+        """Run a program in the workspace under the supervisor, as the agent's user.
+
+        Argv only, never a shell line. The environment is built from nothing: PATH, HOME (private
+        to the order, kept between calls), LANG, TMPDIR, AWO_ORDER_ID, and `env`. When the call
+        ends by any way (exit, timeout, cancellation of the awaiting task, our own death) every
+        process it started is dead, also daemons with their own session: SIGTERM, then SIGKILL
+        within 3 s. Output past OUTPUT_LIMIT_BYTES is dropped from the middle, and costs no memory.
+        """
+        ...
+
+    async def read_file(self, path: str, *, limit_bytes: int = 1_048_576) -> bytes:
+        """A file of the workspace. Symbolic links are not followed, in no component."""
+        ...
+
+    async def write_file(self, path: str, content: bytes) -> None:
+        """Write a file (0644) owned by the agent's user, making folders; links are not followed."""
+        ...
+
+    async def put_private(self, name: str, content: bytes) -> str:
+        """Write a file (0600, the agent's user) into the order's private home and return its
+        absolute path as programs of the sandbox see it. Never part of the workspace, so it can
+        never be committed. `name` is one path component; writing it again replaces it."""
+        ...
+
+    async def commit(self, message: str, *, author: str, at_ms: int) -> str | None:
+        """Commit everything in the workspace on top of the last `checkout` and import it.
+
+        Runs git inside, as the agent's user, then brings the objects to the host's mirror as data
+        (bundle, fsck) and returns the sha there; None when the tree is unchanged. Exactly one
+        commit on the checked-out parent results, whatever the agent did to history, HEAD or
+        `.git`; what it had committed itself is squashed. `message` carries the trailers.
+        """
+        ...
+
+    async def state(self) -> State: ...
+
+    async def snapshot(self, name: str) -> str:
+        """Keep the present tree under a name in the mirror; returns its sha. Moves nothing."""
+        ...
+
+    async def cleanup(self) -> None:
+        """Kill what is left, remove the workspace, record TERMINATED. Repeating is harmless."""
+        ...
+
+
+class Sandboxes(Protocol):
+    """The factory and the register."""
+
+    def isolation(self, sandbox_type: SandboxType) -> Isolation: ...
+
+    def open(self, spec: Spec) -> Sandbox: ...
+
+    async def sweep(self) -> int:
+        """Kill every process of a previous server by its order tag, before anything is retried.
+        Returns how many. Touches only processes carrying this data directory's tag."""
+        ...
+
+    async def reap(self, open_orders: set[str], now_ms: int) -> list[str]:
+        """Clean up sandboxes that are expired or whose order is not open. Returns identifiers."""
+        ...
+
+    def workspace(self, order_id: str) -> Path: ...
+
+    def records(self) -> list[Record]: ...

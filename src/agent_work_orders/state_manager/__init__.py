@@ -1,0 +1,1 @@
+"""What is remembered: journal, records, ledger, artifacts, keys, audit."""

@@ -1,0 +1,1 @@
+"""Everything the embedded server remembers, in one SQLite file with one writer."""

@@ -1,0 +1,211 @@
+"""Opens `<home>/journal.db`, or says why not and how to get the data back.
+
+Rules:
+- WAL, foreign keys on, `synchronous` FULL unless the operator chose otherwise.
+- Migrations run in order, each in one transaction together with its row in `schema_version`:
+  a kill leaves the schema before or after a step, never inside.
+- `journal.dirty` exists from the first write of a life until everything is back in the main
+  file. With it, a missing `-wal` (which SQLite itself would silently take for "nothing new") or a
+  missing database is recognised as loss.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+
+from agent_work_orders.clock import Clock
+from agent_work_orders.errors import Environmental, Failed, Refused
+
+DATABASE_NAME = "journal.db"
+DIRTY_NAME = "journal.dirty"
+BUSY_TIMEOUT_MS = 5_000
+"""Only foreign tools (a person's sqlite3 shell) can hold the lock that long."""
+WAL_KEEP_BYTES = 16 * 1024 * 1024
+"""Overwriting an allocated WAL costs less per fsync than growing it, so a reset keeps this much."""
+
+Synchronous = Literal["FULL", "NORMAL", "EXTRA"]
+
+_MIGRATION = re.compile(r"(\d{4})_(\w+)\.sql")
+_FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}
+_SCHEMA_VERSION = (
+    "CREATE TABLE IF NOT EXISTS schema_version "
+    "(version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at_ms INTEGER NOT NULL)"
+)
+
+
+def migrations() -> list[tuple[int, str, str]]:
+    """(version, name, SQL) of every known step, in order."""
+    found = []
+    for entry in (resources.files(__package__) / "migrations").iterdir():
+        if match := _MIGRATION.fullmatch(entry.name):
+            found.append((int(match[1]), match[2], entry.read_text("utf-8")))
+    return sorted(found)
+
+
+def connect(path: Path, *, synchronous: Synchronous = "FULL") -> sqlite3.Connection:
+    """A connection for writing. Usable from any one thread at a time."""
+    connection = sqlite3.connect(
+        path, isolation_level=None, check_same_thread=False, cached_statements=512
+    )
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {synchronous}")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        connection.execute(f"PRAGMA journal_size_limit = {WAL_KEEP_BYTES}")
+        connection.execute("PRAGMA cache_size = -16384")
+        connection.execute("PRAGMA temp_store = MEMORY")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def connect_reader(path: Path) -> sqlite3.Connection:
+    """A connection that cannot write."""
+    connection = sqlite3.connect(
+        path, isolation_level=None, check_same_thread=False, cached_statements=256
+    )
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def prepare(home: Path, clock: Clock, *, synchronous: Synchronous = "FULL") -> Path:
+    """Check, create or upgrade the database, and mark it as in use. Returns its path.
+
+    Raises Environmental `database_unreadable`, `database_read_only`, `database_missing`,
+    `database_wal_missing`, `disk_full`; Refused `schema_too_new`.
+    """
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = home / DATABASE_NAME
+    _refuse_loss(home, path)
+    try:
+        connection = connect(path, synchronous=synchronous)
+        try:
+            migrate(connection, clock)
+            _count_life(connection)
+        finally:
+            connection.close()
+        path.chmod(0o600)
+    except sqlite3.Error as error:
+        raise failure_of(error, path) from error
+    return path
+
+
+def migrate(connection: sqlite3.Connection, clock: Clock) -> None:
+    """Bring the schema to the newest version. Raises Refused `schema_too_new`."""
+    connection.execute(_SCHEMA_VERSION)
+    row = connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()
+    current, steps = int(row[0]), migrations()
+    if current > steps[-1][0]:
+        raise Refused(
+            "schema_too_new",
+            f"the database has schema {current}, this program knows {steps[-1][0]}",
+            hint="Start the newer version of the program that wrote it, or restore a backup "
+            "made before the upgrade: stop, move journal.db* away, copy the backup to journal.db.",
+        )
+    for version, name, sql in steps:
+        if version > current:
+            _apply(connection, version, name, sql, clock.now_ms())
+
+
+def _apply(
+    connection: sqlite3.Connection, version: int, name: str, sql: str, at_ms: int
+) -> None:
+    record = f"INSERT INTO schema_version VALUES ({version}, '{name}', {at_ms});"
+    try:
+        connection.executescript(f"BEGIN IMMEDIATE;\n{sql}\n{record}\nCOMMIT;")
+    except sqlite3.Error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _count_life(connection: sqlite3.Connection) -> None:
+    """The first write of this life: it proves that writing works, and numbers the feed."""
+    connection.execute(
+        "INSERT INTO meta (name, value) VALUES ('life', 1) "
+        "ON CONFLICT (name) DO UPDATE SET value = value + 1"
+    )
+
+
+def mark_dirty(home: Path) -> None:
+    """From now on a missing `-wal` means loss. The `-wal` must exist (a writer is open)."""
+    descriptor = os.open(home / DIRTY_NAME, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    os.fsync(descriptor)
+    os.close(descriptor)
+    _sync_directory(home)
+
+
+def mark_clean(home: Path) -> None:
+    """Everything is in the main file. Call before the last connection closes (it removes `-wal`)."""
+    (home / DIRTY_NAME).unlink(missing_ok=True)
+    _sync_directory(home)
+
+
+def _sync_directory(home: Path) -> None:
+    descriptor = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _refuse_loss(home: Path, path: Path) -> None:
+    marker = home / DIRTY_NAME
+    if not marker.exists():
+        return
+    if not path.exists() or path.stat().st_size == 0:
+        raise Environmental(
+            "database_missing",
+            f"{path} is missing or empty, though the last run did not end cleanly",
+            hint=_restore_steps(path),
+        )
+    if not path.with_name(path.name + "-wal").exists():
+        raise Environmental(
+            "database_wal_missing",
+            f"{path}-wal is missing: the last commits before the crash may be lost",
+            hint=f"Put {path.name}-wal back beside {path.name}. If another SQLite tool has merged "
+            f"it, or you accept the loss, delete {marker} and start again. {_restore_steps(path)}",
+        )
+
+
+def failure_of(error: sqlite3.Error, path: Path) -> Failed:
+    """What a person can do about an error of SQLite outside the writer."""
+    code = getattr(error, "sqlite_errorcode", 0)
+    if is_full(error):
+        return Environmental(
+            "disk_full", f"no space left for {path}", hint="Free space, then start again."
+        )
+    if code & 0xFF in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return Environmental(
+            "database_read_only",
+            f"{path} cannot be opened for writing ({error})",
+            hint=f"Give this user write access to {path.parent} and the files in it, and check "
+            "that the volume is not mounted read-only.",
+        )
+    return Environmental(
+        "database_unreadable",
+        f"{path} cannot be read ({error})",
+        hint=_restore_steps(path),
+    )
+
+
+def is_full(error: sqlite3.Error) -> bool:
+    """Whether the disk was full (the shared-memory index of the WAL counts: it is not data)."""
+    return getattr(error, "sqlite_errorcode", 0) in _FULL
+
+
+def _restore_steps(path: Path) -> str:
+    return (
+        f"To restore: 1. stop the server; 2. move {path}, {path.name}-wal and {path.name}-shm to "
+        f"a safe place; 3. copy the newest backup to {path}; 4. delete {DIRTY_NAME} if it is "
+        "there; 5. start the server."
+    )

@@ -1,0 +1,1 @@
+"""Plain SQL, one file per step, never changed once released."""

@@ -1,0 +1,95 @@
+-- name: put_plans
+-- Keep plans by hash; the same hash is the same plan.
+INSERT OR IGNORE INTO plans (hash, body, checksum) VALUES (ROWS);
+
+-- name: put_heads
+-- Where each run stands after the group: the last event and its chain.
+INSERT INTO runs (run, run_id, ended, head_seq, head_chain, plan_hash) VALUES (ROWS)
+ON CONFLICT (run) DO UPDATE SET
+    ended = excluded.ended, head_seq = excluded.head_seq,
+    head_chain = excluded.head_chain, plan_hash = excluded.plan_hash;
+
+-- name: add_events
+-- Append events; a second event with the same seq is an error.
+INSERT INTO events (run, seq, at_ms, kind, body, chain) VALUES (ROWS);
+
+-- name: put_effects
+-- Add or replace rows of the outbox.
+INSERT OR REPLACE INTO effects (run, effect_id, body, lease) VALUES (ROWS);
+
+-- name: lease_effects
+-- Say which life of the server works on an effect that was there before.
+UPDATE effects SET lease = ? WHERE run = ? AND effect_id = ?;
+
+-- name: drop_effects
+-- Effects that are done.
+DELETE FROM effects WHERE (run, effect_id) IN (VALUES (ROWS));
+
+-- name: put_timers
+-- Set timers; the same name is moved.
+INSERT OR REPLACE INTO timers (run, timer, at_ms) VALUES (ROWS);
+
+-- name: drop_timers
+-- Timers that fired or are not wanted any more.
+DELETE FROM timers WHERE (run, timer) IN (VALUES (ROWS));
+
+-- name: put_snapshot
+-- Keep a snapshot.
+INSERT OR REPLACE INTO snapshots (run, seq, body, checksum) VALUES (?, ?, ?, ?);
+
+-- name: drop_old_snapshots
+-- All but the given one and the one before it: a bad snapshot must leave a good one.
+DELETE FROM snapshots WHERE run = ?1 AND seq <
+    (SELECT max(seq) FROM snapshots WHERE run = ?1 AND seq < ?2);
+
+-- name: find_head
+-- One run by its id.
+SELECT run, run_id, ended, head_seq, head_chain, plan_hash FROM runs WHERE run_id = ?;
+
+-- name: last_run
+-- The largest number given to a run.
+SELECT coalesce(max(run), 0) FROM (SELECT max(run) AS run FROM runs UNION SELECT max(run) FROM events);
+
+-- name: open_heads
+-- Every run that is not over.
+SELECT run, run_id, ended, head_seq, head_chain, plan_hash FROM runs WHERE ended = 0 ORDER BY run;
+
+-- name: all_heads
+-- Every run.
+SELECT run, run_id, ended, head_seq, head_chain, plan_hash FROM runs ORDER BY run;
+
+-- name: orphans
+-- Numbers of runs that have events but no row of their own, with their first event.
+SELECT run, min(seq) FROM events WHERE run NOT IN (SELECT run FROM runs) GROUP BY run;
+
+-- name: events_after
+-- The events of a run after a seq, in order, with their chain.
+SELECT seq, at_ms, kind, body, chain FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?;
+
+-- name: chain_at
+-- The chain of one event.
+SELECT chain FROM events WHERE run = ? AND seq = ?;
+
+-- name: snapshots_of
+-- Snapshots of a run, newest first.
+SELECT seq, body, checksum FROM snapshots WHERE run = ? ORDER BY seq DESC;
+
+-- name: effects_of
+-- The outbox of a run.
+SELECT effect_id, body, lease FROM effects WHERE run = ? ORDER BY effect_id;
+
+-- name: timers_of
+-- The timers of a run.
+SELECT timer, at_ms FROM timers WHERE run = ? ORDER BY at_ms, timer;
+
+-- name: plan_of
+-- A plan and its checksum.
+SELECT body, checksum FROM plans WHERE hash = ?;
+
+-- name: advance_epoch
+-- Count one more life of the server, past every lease that was ever given.
+INSERT INTO meta (name, value)
+VALUES ('epoch', 1 + coalesce((SELECT max(lease) FROM effects), 0))
+ON CONFLICT (name) DO UPDATE SET value =
+    1 + max(meta.value, coalesce((SELECT max(lease) FROM effects), 0))
+RETURNING value;

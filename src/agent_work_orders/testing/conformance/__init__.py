@@ -1,0 +1,1 @@
+"""One suite per contract: every implementation, fake or real, passes the same checks."""

@@ -1,0 +1,1 @@
+"""Small in-process implementations of the contracts, for tests and rehearsals."""

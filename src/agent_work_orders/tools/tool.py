@@ -1,0 +1,110 @@
+"""The contract between a tool and the engine that performs it.
+
+A tool raises `errors.Failed` subclasses for what went wrong and returns outputs (a JSON object)
+for what went right; `engines/perform.py` alone turns either into an event. Whatever a tool
+writes to the world goes through `ctx.once`. Cancellation is `asyncio.CancelledError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+import msgspec
+
+from agent_work_orders.workflow_engine.catalogue import ToolInfo
+from agent_work_orders.workflow_engine.events import Usage
+
+JsonObject = dict[str, Any]
+
+
+class Parked(Exception):  # noqa: N818 - not a failure: the task waits and goes on
+    """Raised by a tool that cannot go on before a known time (a model's or forge's quota)."""
+
+    def __init__(self, reason: str, until_ms: int) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.until_ms = until_ms
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tool may know about the order it works for."""
+
+    order_id: str
+    repository_url: str
+    repository: str
+    """Key of the repository's mirror."""
+    base_branch: str
+    base_sha: str
+    branch: str
+    sandbox_type: str
+    agent: JsonObject
+    """Name and options of the agent: `{"name": "command", "argv": [...]}`."""
+    workflow: str
+    prompt: str = ""
+    github_issue_number: str | None = None
+    title: str = ""
+
+
+class Prompt(msgspec.Struct, frozen=True, kw_only=True):
+    prompt_id: str
+    text: str
+
+
+class ToolContext(Protocol):
+    order: Order
+    run_id: str
+    path: str
+    attempt: int
+    key: str
+    """What this task is: stable over attempts and restarts."""
+    phase: str | None
+
+    def now_ms(self) -> int: ...
+
+    async def once(
+        self,
+        key: str,
+        *,
+        what: str,
+        intent: JsonObject,
+        look: Callable[[], Awaitable[JsonObject | None]],
+        do: Callable[[], Awaitable[JsonObject]],
+    ) -> JsonObject:
+        """Write to the world exactly once. With a receipt: return it. With an intent but no
+        receipt (a crash): `look` first and adopt what is found. Else record the intent, `do`,
+        record the receipt."""
+        ...
+
+    def log(self, event: str, *, level: str = "info", **fields: Any) -> None:
+        """A line in the order's log, redacted. `event` is one of the documented names."""
+        ...
+
+    def spend(self, usage: Usage) -> None:
+        """Add to what this attempt has used; kept also when it fails or is cancelled."""
+        ...
+
+    def prompts(self) -> list[Prompt]:
+        """Prompts of people that wait for this task and were not delivered yet, oldest first."""
+        ...
+
+    def delivered(self, prompt_id: str) -> None:
+        """Call after the turn that got the prompt has ended."""
+        ...
+
+    def artifact(self, name: str, content: bytes, media_type: str = "text/plain") -> str:
+        """Keep evidence with the order; returns its sha256."""
+        ...
+
+    def previous_outputs(self) -> JsonObject | None:
+        """Evidence of this task's last failed attempt, if any."""
+        ...
+
+
+class Tool(Protocol):
+    info: ToolInfo
+
+    async def __call__(self, ctx: ToolContext, **inputs: Any) -> JsonObject: ...
+
+
+Tools = Mapping[str, Tool]

@@ -1,0 +1,200 @@
+"""Everything that can have happened to a run. Time (`at_ms`) and ids arrive inside.
+
+Events are the journal's rows: a kind may gain fields with defaults, but is never renamed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from agent_work_orders.errors import Category
+
+JsonObject = dict[str, Any]
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """A failure as data. `category` decides the retry, `hint` is for a person."""
+
+    category: Category
+    code: str
+    message: str
+    hint: str = ""
+    context: JsonObject = {}
+    retry_after_s: float | None = None
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent consumed. Recorded also when it failed or was cancelled."""
+
+    cost_usd: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    turns: int = 0
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
+    at_ms: int
+
+
+class Parent(msgspec.Struct, frozen=True, kw_only=True):
+    run_id: str
+    path: str
+
+
+class Submitted(Event, frozen=True, kw_only=True, tag="submitted"):
+    """The first event of every run. `order` is what templates see as `order`."""
+
+    plan_hash: str
+    inputs: JsonObject
+    order: JsonObject
+    by: str = ""
+    parent: Parent | None = None
+
+
+class TaskStarted(Event, frozen=True, kw_only=True, tag="task_started"):
+    """The task left the queue. Advisory: its loss changes nothing but what people see."""
+
+    path: str
+    attempt: int
+
+
+class TaskSucceeded(Event, frozen=True, kw_only=True, tag="task_succeeded"):
+    path: str
+    attempt: int
+    outputs: JsonObject
+    usage: Usage | None = None
+    prompts: tuple[str, ...] = ()
+    """Ids of the prompts that this attempt delivered."""
+
+
+class TaskFailed(Event, frozen=True, kw_only=True, tag="task_failed"):
+    path: str
+    attempt: int
+    failure: Failure
+    outputs: JsonObject | None = None
+    """Evidence of a failed attempt (kept, never used as success)."""
+    usage: Usage | None = None
+    prompts: tuple[str, ...] = ()
+
+
+class TaskParked(Event, frozen=True, kw_only=True, tag="task_parked"):
+    """The attempt cannot go on until a known time (a quota). Not a failure, not counted as a try."""
+
+    path: str
+    attempt: int
+    reason: str
+    until_ms: int
+    usage: Usage | None = None
+
+
+class TaskLost(Event, frozen=True, kw_only=True, tag="task_lost"):
+    """Whoever performed the attempt is gone (a crash) and left no result."""
+
+    path: str
+    attempt: int
+
+
+class TimerFired(Event, frozen=True, kw_only=True, tag="timer_fired"):
+    timer: str
+
+
+class ApprovalDecided(Event, frozen=True, kw_only=True, tag="approval_decided"):
+    """A person's decision, bound by `subject_hash` to exactly what was shown."""
+
+    path: str
+    approved: bool
+    by: str
+    subject_hash: str
+    comment: str = ""
+
+
+class PromptReceived(Event, frozen=True, kw_only=True, tag="prompt_received"):
+    prompt_id: str
+    text: str
+    by: str = ""
+
+
+class PauseAsked(Event, frozen=True, kw_only=True, tag="pause_asked"):
+    by: str = ""
+
+
+class ResumeAsked(Event, frozen=True, kw_only=True, tag="resume_asked"):
+    by: str = ""
+
+
+class CancelAsked(Event, frozen=True, kw_only=True, tag="cancel_asked"):
+    by: str = ""
+
+
+class RetryAsked(Event, frozen=True, kw_only=True, tag="retry_asked"):
+    """Again: every failed task, or `path` and all that depends on it."""
+
+    by: str = ""
+    path: str | None = None
+
+
+class RollbackAsked(Event, frozen=True, kw_only=True, tag="rollback_asked"):
+    by: str = ""
+
+
+class TaskOverridden(Event, frozen=True, kw_only=True, tag="task_overridden"):
+    """A person decides a stuck or failed task: skip it, call it done with a value, or try again."""
+
+    path: str
+    action: Literal["skip", "succeed", "retry"]
+    by: str
+    outputs: JsonObject = {}
+
+
+class Undone(Event, frozen=True, kw_only=True, tag="undone"):
+    path: str
+    failure: Failure | None = None
+
+
+class ChildFinished(Event, frozen=True, kw_only=True, tag="child_finished"):
+    """A child run ended. `child_run_id` tells a late one of an earlier generation apart."""
+
+    path: str
+    child_run_id: str
+    outcome: Literal["completed", "failed", "cancelled", "rolled_back"]
+    outputs: JsonObject = {}
+    failure: Failure | None = None
+    usage: Usage | None = None
+
+
+AnyEvent = (
+    Submitted
+    | TaskStarted
+    | TaskSucceeded
+    | TaskFailed
+    | TaskParked
+    | TaskLost
+    | TimerFired
+    | ApprovalDecided
+    | PromptReceived
+    | PauseAsked
+    | ResumeAsked
+    | CancelAsked
+    | RetryAsked
+    | RollbackAsked
+    | TaskOverridden
+    | Undone
+    | ChildFinished
+)
+
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(AnyEvent)
+
+
+def encode(event: AnyEvent) -> bytes:
+    return _ENCODER.encode(event)
+
+
+def decode(data: bytes) -> AnyEvent:
+    return _DECODER.decode(data)
+
+
+def kind_of(event: AnyEvent) -> str:
+    return str(event.__struct_config__.tag)

@@ -1,0 +1,411 @@
+"""The machine: `advance(run, event) -> Step`. The one door through which a run changes.
+
+It is total: any event in any state gives a defined answer, and one that comes late, twice or
+where it has no meaning gives the same run and no effects. It is pure: time and ids come inside
+events, jitter from the task's own name.
+
+A live task is owed exactly one answer (`TaskSucceeded`, `TaskFailed`, `TaskParked`, `TaskLost`,
+`ChildFinished`), matched by attempt or child run, so that a late answer of an attempt that was
+given up changes nothing. Every run ends, or waits for something named: an answer, a timer, an
+approval, a person.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+import msgspec
+from msgspec.structs import replace
+
+from agent_work_orders import ids
+from agent_work_orders.workflow_engine import reopening, retry, rollback, template
+from agent_work_orders.workflow_engine import effects as ask
+from agent_work_orders.workflow_engine import events as on
+from agent_work_orders.workflow_engine.ascent import settle
+from agent_work_orders.workflow_engine.descent import dispatch, open_group, start
+from agent_work_orders.workflow_engine.names import visible
+from agent_work_orders.workflow_engine.run import ENDED, ROOT, Outcome, Prompt, Run, TaskRun
+from agent_work_orders.workflow_engine.work import Work, permanent
+
+# A task whose performer keeps dying would otherwise take the server down for ever.
+MAX_LOSSES = 50
+# A quota that never opens: at the usual five hours this is more than a month.
+MAX_PARKS = 200
+# People write prompts; past this somebody else does.
+MAX_PROMPTS = 1_000
+
+
+class Step(msgspec.Struct, frozen=True):
+    run: Run
+    effects: tuple[ask.AnyEffect, ...] = ()
+
+
+def advance(run: Run, event: on.AnyEvent) -> Step:
+    work = Work(run, event.at_ms)
+    if not _apply(work, event):
+        return Step(run)
+    settle(work)
+    _conclude(work)
+    return Step(work.result(), tuple(work.effects))
+
+
+def _apply(work: Work, event: on.AnyEvent) -> bool:
+    """Take the event in. False when it means nothing here."""
+    match event:
+        case on.Submitted():
+            return _submitted(work, event)
+        case on.TaskStarted():
+            return _started(work, event)
+        case on.TaskSucceeded():
+            return _succeeded(work, event)
+        case on.TaskFailed():
+            return _failed(work, event)
+        case on.TaskParked():
+            return _parked(work, event)
+        case on.TaskLost():
+            return _lost(work, event)
+        case on.ChildFinished():
+            return _child_finished(work, event)
+        case on.TimerFired():
+            return _timer_fired(work, event)
+        case on.ApprovalDecided():
+            return _decided(work, event)
+        case on.PromptReceived():
+            return _prompted(work, event)
+        case on.PauseAsked():
+            return _pause(work)
+        case on.ResumeAsked():
+            return reopening.resume(work)
+        case on.CancelAsked():
+            return _cancel(work)
+        case on.RollbackAsked():
+            return _roll_back(work)
+        case on.RetryAsked():
+            return reopening.retry(work, event.path)
+        case on.TaskOverridden():
+            return reopening.override(work, event)
+        case on.Undone():
+            return rollback.undone(work, event.path, event.failure)
+        case _:
+            assert_never(event)
+
+
+def _submitted(work: Work, event: on.Submitted) -> bool:
+    if work.run.stage != "new":
+        return False
+    run = replace(
+        work.run,
+        stage="active",
+        inputs=event.inputs,
+        order=event.order,
+        by=event.by,
+        parent=event.parent,
+        submitted_ms=event.at_ms,
+    )
+    work.run = run
+    open_group(work, ROOT)
+    return True
+
+
+# -- answers
+
+
+def _answer(work: Work, path: str, attempt: int) -> TaskRun | None:
+    """The live task that this answer belongs to, taken as answered."""
+    if not work.known(path):
+        return None
+    task = work.look(path)
+    if not task.live or task.attempt != attempt or work.run.spec(path).kind != "tool":
+        return None
+    work.answered(path)
+    return task
+
+
+def _started(work: Work, event: on.TaskStarted) -> bool:
+    if not work.known(event.path):
+        return False
+    task = work.look(event.path)
+    if not task.live or task.attempt != event.attempt or task.state != "pending":
+        return False
+    first = event.at_ms if task.started_ms is None else task.started_ms
+    work.put(event.path, state="running", wait="", started_ms=first)
+    if work.run.started_ms is None:
+        work.set(started_ms=event.at_ms)
+    return True
+
+
+def _succeeded(work: Work, event: on.TaskSucceeded) -> bool:
+    task = _answer(work, event.path, event.attempt)
+    if task is None:
+        return False
+    work.spend(event.usage)
+    _delivered(work, event.path, event.prompts)
+    if task.started_ms is None:
+        work.put(event.path, started_ms=event.at_ms)
+    work.end(event.path, "succeeded", outputs=event.outputs)
+    return True
+
+
+def _failed(work: Work, event: on.TaskFailed) -> bool:
+    task = _answer(work, event.path, event.attempt)
+    if task is None:
+        return False
+    work.spend(event.usage)
+    _delivered(work, event.path, event.prompts)
+    if work.run.stage != "active":
+        work.end(event.path, "cancelled", failure=event.failure, outputs=event.outputs)
+        return True
+    tries = task.tries + 1
+    salt = f"{work.run.run_id}:{event.path}"
+    delay = retry.delay_ms(work.run.spec(event.path).retry, event.failure, tries, salt)
+    work.put(event.path, tries=tries)
+    if delay is None:
+        work.fail(event.path, event.failure, event.outputs)
+    else:
+        _wait(work, event.path, "retry", event.failure.code, event.at_ms + delay)
+        work.put(event.path, failure=event.failure, outputs=event.outputs)
+    return True
+
+
+def _parked(work: Work, event: on.TaskParked) -> bool:
+    task = _answer(work, event.path, event.attempt)
+    if task is None:
+        return False
+    work.spend(event.usage)
+    if work.run.stage != "active":
+        work.end(event.path, "cancelled")
+        return True
+    if task.parks >= MAX_PARKS:
+        message = f"{event.path} was parked {task.parks} times for {event.reason}"
+        hint = "Check the quota of the account, then retry the order."
+        work.fail(event.path, permanent("parked_too_often", message, hint))
+        return True
+    work.put(event.path, parks=task.parks + 1)
+    _wait(work, event.path, "parked", event.reason, event.until_ms)
+    return True
+
+
+def _wait(work: Work, path: str, why: str, reason: str, until_ms: int) -> None:
+    work.put(path, state="pending", wait=why, reason=reason, until_ms=until_ms)
+    work.emit(ask.SetTimer(timer=f"{why}:{path}", at_ms=until_ms))
+
+
+def _lost(work: Work, event: on.TaskLost) -> bool:
+    task = _answer(work, event.path, event.attempt)
+    if task is None:
+        return False
+    if work.run.stage != "active":
+        work.end(event.path, "cancelled")
+        return True
+    work.put(event.path, losses=task.losses + 1, state="pending", wait="queued")
+    if task.losses + 1 > MAX_LOSSES:
+        message = f"{event.path} was under way in {task.losses + 1} crashes of the server"
+        hint = "It may be what crashes the server: look at memory and disk before you retry."
+        failure = on.Failure(
+            category="environmental", code="lost_too_often", message=message, hint=hint
+        )
+        work.fail(event.path, failure)
+    else:
+        dispatch(work, event.path)
+    return True
+
+
+def _child_finished(work: Work, event: on.ChildFinished) -> bool:
+    path = event.path
+    if not work.known(path) or work.run.spec(path).kind != "workflow":
+        return False
+    task = work.look(path)
+    if event.child_run_id != ids.child_run(work.run.run_id, path, task.generation):
+        return False
+    if event.outcome == "rolled_back" and work.run.stage == "rolling_back":
+        return rollback.undone(work, path, event.failure)
+    if not task.live:
+        return False
+    work.answered(path)
+    work.spend(event.usage)
+    if event.outcome == "completed":
+        work.end(path, "succeeded", outputs=event.outputs)
+    elif work.run.stage != "active":
+        work.end(path, "cancelled", failure=event.failure)
+    else:
+        message = f"The child workflow of {path} ended as {event.outcome}"
+        hint = f"Open {event.child_run_id} to see why."
+        work.fail(path, event.failure or permanent("child_failed", message, hint), event.outputs)
+    return True
+
+
+# -- timers and people
+
+
+def _timer_fired(work: Work, event: on.TimerFired) -> bool:
+    kind, _, path = event.timer.partition(":")
+    if not work.known(path):
+        return False
+    if kind == "undo":
+        return rollback.again(work, path)
+    task = work.look(path)
+    if work.run.stage != "active":
+        return False
+    if kind in ("retry", "parked") and task.wait == kind:
+        dispatch(work, path)
+        return True
+    if kind == "approval" and task.state == "awaiting_approval" and task.gate is not None:
+        work.put(path, gate=replace(task.gate, decision="expired"))
+        message = f"Nobody decided about {path} in time"
+        hint = "Retry the order to ask again."
+        work.fail(path, permanent("approval_expired", message, hint))
+        return True
+    return False
+
+
+def _decided(work: Work, event: on.ApprovalDecided) -> bool:
+    if not work.known(event.path) or work.run.stage != "active":
+        return False
+    task = work.look(event.path)
+    gate = task.gate
+    if task.state != "awaiting_approval" or gate is None:
+        return False
+    if gate.subject_hash != event.subject_hash or event.at_ms >= gate.expires_ms:
+        return False
+    decision = "approved" if event.approved else "rejected"
+    gate = replace(gate, decision=decision, by=event.by, comment=event.comment)
+    work.clear_timers(event.path)
+    work.put(event.path, gate=gate, state="pending", wait="held")
+    if event.approved:
+        start(work, event.path)
+    else:
+        message = f"{event.by} rejected {event.path}" + (
+            f": {event.comment}" if event.comment else ""
+        )
+        hint = "Change what was asked for and retry the order to ask again."
+        work.fail(event.path, permanent("approval_rejected", message, hint))
+    return True
+
+
+def _prompted(work: Work, event: on.PromptReceived) -> bool:
+    prompts = work.run.prompts
+    known = any(prompt.prompt_id == event.prompt_id for prompt in prompts)
+    if work.run.stage != "active" or known or len(prompts) >= MAX_PROMPTS:
+        return False
+    target = next(
+        (
+            path
+            for path, task in sorted(work.run.tasks.items())
+            if task.live and path != ROOT and work.run.spec(path).takes_prompts
+        ),
+        None,
+    )
+    prompt = Prompt(
+        prompt_id=event.prompt_id, text=event.text, by=event.by, at_ms=event.at_ms, target=target
+    )
+    work.set(prompts=(*prompts, prompt))
+    if target is not None:
+        work.emit(ask.DeliverPrompt(path=target, prompt_id=event.prompt_id))
+    return True
+
+
+def _delivered(work: Work, path: str, prompt_ids: tuple[str, ...]) -> None:
+    """Mark what the agent got; what it did not get waits for the next agent."""
+    prompts = work.get("prompts")
+    if prompts:
+        work.set(
+            prompts=tuple(
+                replace(prompt, delivered=True)
+                if prompt.prompt_id in prompt_ids
+                else (
+                    replace(prompt, target=None)
+                    if prompt.target == path and not prompt.delivered
+                    else prompt
+                )
+                for prompt in prompts
+            )
+        )
+
+
+def _pause(work: Work) -> bool:
+    if work.run.stage != "active" or work.run.paused:
+        return False
+    work.set(paused="asked")
+    return True
+
+
+def _cancel(work: Work) -> bool:
+    if work.run.stage != "active":
+        return False
+    _stop_everything(work)
+    return True
+
+
+def _stop_everything(work: Work) -> None:
+    work.set(stage="cancelling", paused="")
+    for path, task in work.items():
+        if task.live:
+            work.tell_to_stop(path)
+        elif task.state not in ENDED:
+            work.clear_timers(path)
+
+
+def _roll_back(work: Work) -> bool:
+    if work.run.stage == "ended" and not rollback.begun(work.run):
+        work.set(rollback="asked", outcome=None, failure=None, ended_ms=None)
+        rollback.begin(work)
+        return True
+    if work.run.stage == "active":
+        work.set(rollback="asked")
+        _stop_everything(work)
+        return True
+    if work.run.stage == "cancelling" and not work.run.rollback:
+        work.set(rollback="asked")
+        return True
+    return False
+
+
+# -- the end
+
+
+def _conclude(work: Work) -> None:
+    stage = work.get("stage")
+    if stage == "active":
+        root = work.look(ROOT)
+        if root.state == "succeeded":
+            _finish(work, "completed")
+        elif root.state == "failed":
+            work.set(failure=root.failure)
+            if work.get("rollback"):
+                rollback.begin(work)
+            else:
+                _finish(work, "failed")
+    elif stage == "cancelling" and work.live == 0:
+        for path, task in work.items():
+            if task.state not in ENDED or task.halted:
+                work.put(
+                    path, state="cancelled", wait="", halted=False, ended_ms=work.at_ms, live=False
+                )
+        if work.get("rollback"):
+            rollback.begin(work)
+        else:
+            _finish(work, "cancelled")
+    if work.get("stage") == "rolling_back" and rollback.finished(work):
+        _finish(work, rollback.outcome(work))
+
+
+def _finish(work: Work, outcome: Outcome) -> None:
+    run = work.run
+    outputs = {}
+    if outcome == "completed":
+        try:
+            names = visible(run, work.look, ROOT, run.plan.output_refs)
+            outputs = template.render(run.plan.outputs, names)
+        except template.TemplateError as error:
+            outcome = "failed"
+            work.set(failure=permanent("template_error", error.message, error.hint))
+    work.set(stage="ended", outcome=outcome, outputs=outputs, ended_ms=work.at_ms, paused="")
+    work.emit(
+        ask.Finish(
+            outcome=outcome,
+            outputs=outputs,
+            failure=work.get("failure"),
+            usage=work.get("usage"),
+            parent=run.parent,
+        )
+    )

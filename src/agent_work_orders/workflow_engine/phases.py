@@ -1,0 +1,115 @@
+"""Phases and status, derived from the run. The journal decides; git only illustrates."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from agent_work_orders.workflow_engine.run import ENDED, ROOT, Run, TaskRun
+
+Status = Literal["pending", "running", "completed", "failed", "cancelled", "paused", "waiting"]
+
+
+class PhaseSpan(msgspec.Struct, frozen=True, kw_only=True):
+    phase: str
+    started_ms: int
+    ended_ms: int | None
+
+
+class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run that does not move waits for: `approval`, `failure`, `model_quota`…, until when."""
+
+    reason: str
+    until_ms: int | None = None
+    path: str | None = None
+
+
+def status(run: Run) -> Status:
+    """The order's status from its tasks; docs/reference/status.md has the table."""
+    if run.stage == "ended":
+        match run.outcome:
+            case "completed":
+                return "completed"
+            case "cancelled":
+                return "cancelled"
+            case "rolled_back":
+                return "cancelled" if run.rollback == "asked" else "failed"
+            case _:
+                return "failed"
+    if run.stage in ("cancelling", "rolling_back"):
+        return "running"
+    if run.live == 0 and run.paused:
+        return "paused"
+    if run.live == 0 and waiting(run) is not None:
+        return "waiting"
+    return "pending" if run.started_ms is None else "running"
+
+
+def waiting(run: Run) -> Waiting | None:
+    """The first thing, by urgency, that somebody or some clock must do before it moves."""
+    if run.stage != "active":
+        return None
+    found: list[tuple[int, int, str, Waiting]] = []
+    for path, task in run.tasks.items():
+        if task.halted:
+            code = task.failure.code if task.failure else "failure"
+            found.append((0, 0, path, Waiting(reason=f"failure: {code}", path=path)))
+        elif task.state == "awaiting_approval" and task.gate is not None:
+            until = task.gate.expires_ms
+            found.append((1, until, path, Waiting(reason="approval", until_ms=until, path=path)))
+        elif task.wait in ("parked", "retry"):
+            reason = task.reason if task.wait == "parked" else f"retry: {task.reason}"
+            until = task.until_ms or 0
+            found.append((2, until, path, Waiting(reason=reason, until_ms=task.until_ms, path=path)))
+    if run.paused == "asked":
+        return Waiting(reason="paused")
+    return min(found, key=lambda row: row[:3])[3] if found else None
+
+
+def current_phase(run: Run) -> str | None:
+    """The phase of what is under way, else of what was last; `completed` only when it is."""
+    if run.stage == "ended" and run.outcome == "completed":
+        return "completed"
+    spans = history(run)
+    return spans[-1].phase if spans else None
+
+
+def history(run: Run) -> list[PhaseSpan]:
+    """Each phase once, in the order in which they began."""
+    starts: dict[str, int] = {}
+    ends: dict[str, int | None] = {}
+    for path, task in run.tasks.items():
+        if path == ROOT or task.started_ms is None:
+            continue
+        phase = run.spec(path).phase
+        if phase is None:
+            continue
+        starts[phase] = min(starts.get(phase, task.started_ms), task.started_ms)
+        ends[phase] = _later(ends.get(phase, 0), task)
+    return [
+        PhaseSpan(phase=phase, started_ms=at, ended_ms=ends[phase])
+        for phase, at in sorted(starts.items(), key=lambda item: item[1])
+    ]
+
+
+def _later(sofar: int | None, task: TaskRun) -> int | None:
+    if sofar is None or task.state not in ENDED or task.ended_ms is None:
+        return None
+    return max(sofar, task.ended_ms)
+
+
+def warnings(run: Run) -> list[str]:
+    """Failures that were tolerated, and prompts that no agent was left to get."""
+    found = [
+        f"{path}: {task.failure.message} ({task.failure.code})"
+        for path, task in sorted(run.tasks.items())
+        if task.tolerated and task.failure is not None
+    ]
+    if run.stage == "ended":
+        found += [
+            f"prompt {prompt.prompt_id} was not delivered: no agent was left to get it"
+            for prompt in run.prompts
+            if not prompt.delivered
+        ]
+    return found

@@ -1,0 +1,263 @@
+"""Strict templates: `{{ expression }}` inside the strings of a JSON-like tree.
+
+Rules:
+- A string that is exactly one `{{ … }}` becomes the *value* (a list stays a list); in longer text
+  only scalars may stand. What comes out of a value is never read as a template again.
+- An unknown name is an error that says what exists, never text left standing.
+- Expressions are Jinja2's (its parser is used), but only names, keys, literals, comparisons,
+  `and/or/not`, `a if b else c`, small arithmetic on numbers, and the filters below. They are
+  evaluated here, over JSON values: `a.b` is a key of an object and nothing else, so there is no
+  Python attribute, call, loop or import to escape through, and no sandbox to trust.
+- `default` also replaces null, and makes a whole missing path acceptable:
+  `previous.check.outputs.summary | default('')`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from agent_work_orders.errors import Refused
+
+Scope = Mapping[str, Any]
+Expression = Callable[[Scope], Any]
+
+MAX_EXPRESSION_CHARS = 1_000
+MAX_NESTING = 16
+# One tool input: larger things travel as artifacts or files.
+MAX_RENDERED_CHARS = 1_000_000
+# As many distinct strings as a plan of the largest size is likely to have.
+_CACHED = 16_384
+
+_SIMPLE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[(?:\"[^\"\\]*\"|'[^'\\]*')\])*")
+_STEP = re.compile(r"[A-Za-z_]\w*|\"[^\"]*\"|'[^']*'")
+_WORDS = frozenset("true false none True False None not and or is in if else".split())
+
+
+class TemplateError(Refused):
+    """A template that cannot be read or rendered; the message names the expression."""
+
+
+class Reference(msgspec.Struct, frozen=True):
+    """A path that an expression reads: `tasks.x.outputs.y` is `("tasks", ("x", "outputs", "y"))`.
+
+    `names` goes as far as the path is literal. `optional` is true where a missing value is
+    accepted: under `default`, in `is defined`, or in a branch of `if … else`.
+    """
+
+    root: str
+    names: tuple[str, ...]
+    optional: bool = False
+
+
+class Missing(msgspec.Struct, frozen=True):
+    """What a path that leads nowhere evaluates to, until something needs its value."""
+
+    path: str
+    reason: str
+    hint: str
+
+
+class Compiled(msgspec.Struct, frozen=True):
+    """A string cut into literal text and expressions. `whole`: it is exactly one expression."""
+
+    parts: tuple[str | Expression, ...]
+    whole: bool
+    references: frozenset[Reference]
+
+
+def render(value: Any, scope: Scope) -> Any:
+    """The tree with every template replaced. Raises `TemplateError`."""
+    if type(value) is str:
+        return render_text(value, scope) if "{{" in value else value
+    if isinstance(value, dict):
+        return {key: render(inner, scope) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [render(inner, scope) for inner in value]
+    return value
+
+
+def render_text(text: str, scope: Scope) -> Any:
+    compiled = compile_text(text)
+    if compiled.whole:
+        part = compiled.parts[0]
+        assert not isinstance(part, str)
+        return demand(part(scope))
+    pieces = []
+    size = 0
+    for part in compiled.parts:
+        piece = part if isinstance(part, str) else in_text(part(scope))
+        size += len(piece)
+        if size > MAX_RENDERED_CHARS:
+            raise too_large()
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+def references(value: Any) -> frozenset[Reference]:
+    """Every path that the templates in a tree read. Raises `TemplateError` on a bad template."""
+    if isinstance(value, str):
+        return compile_text(value).references if "{{" in value else frozenset()
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        found = [references(inner) for inner in value]
+        return frozenset().union(*found) if found else frozenset()
+    return frozenset()
+
+
+@lru_cache(maxsize=_CACHED)
+def compile_text(text: str) -> Compiled:
+    """Cut and compile a string once; definitions repeat the same strings for every run."""
+    if "{%" in text or "{#" in text:
+        raise TemplateError(
+            "template_error",
+            f"Only {{{{ … }}}} is known, not statements or comments: {shorten(text)}",
+            hint="Use `when`, `foreach` and `repeat` of the task instead.",
+        )
+    parts: list[str | Expression] = []
+    found: set[Reference] = set()
+    at = 0
+    while (start := text.find("{{", at)) >= 0:
+        if start > at:
+            parts.append(text[at:start])
+        end = _closing(text, start)
+        expression, names = _compile_expression(text[start + 2 : end])
+        parts.append(expression)
+        found |= names
+        at = end + 2
+    if at < len(text):
+        parts.append(text[at:])
+    whole = len(parts) == 1 and not isinstance(parts[0], str)
+    return Compiled(tuple(parts), whole, frozenset(found))
+
+
+def _closing(text: str, start: int) -> int:
+    """Where the `}}` of the `{{` at `start` is: outside of quotes and inner brackets."""
+    depth, quote, at = 0, "", start + 2
+    while at < len(text) and at - start < MAX_EXPRESSION_CHARS:
+        char = text[at]
+        if quote:
+            if char == "\\":
+                at += 1
+            elif char == quote:
+                quote = ""
+        elif char in "'\"":
+            quote = char
+        elif char == "}" and depth == 0 and text[at + 1 : at + 2] == "}":
+            return at
+        elif char in "([{":
+            depth += 1
+            if depth > MAX_NESTING:
+                break
+        elif char in ")]}":
+            depth -= 1
+        at += 1
+    raise TemplateError(
+        "template_error",
+        f"A {{{{ is not closed, or its expression is too long or too deep: {shorten(text[start:])}",
+        hint="Write \"{{ '{{' }}\" for the characters {{ themselves.",
+    )
+
+
+def _compile_expression(source: str) -> tuple[Expression, frozenset[Reference]]:
+    source = source.strip()
+    if _SIMPLE.fullmatch(source) and source not in _WORDS:
+        root, *names = (step.strip("\"'") for step in _STEP.findall(source))
+        return path_of(root, tuple(names)), frozenset({Reference(root, tuple(names))})
+    # Imported late: most templates are simple paths, and jinja2 costs 50 ms at start-up.
+    from agent_work_orders.workflow_engine import expression
+
+    return expression.compile_expression(source)
+
+
+def path_of(root: str, names: tuple[str, ...]) -> Expression:
+    """A path from a root, as far as it is literal."""
+
+    def read(scope: Scope) -> Any:
+        if root not in scope:
+            return Missing(root, f"`{root}` does not exist here", _known(scope))
+        value = scope[root]
+        for position, name in enumerate(names):
+            try:
+                value = value[name]
+            except (KeyError, TypeError, IndexError):
+                return missing_step(root, names[: position + 1], value)
+        return value
+
+    return read
+
+
+def missing_step(root: str, names: tuple[str, ...], value: Any) -> Missing:
+    path = ".".join((root, *names))
+    above = ".".join((root, *names[:-1]))
+    if isinstance(value, Mapping):
+        return Missing(path, f"`{path}` does not exist", f"`{above}` has {_known(value)}")
+    kind = type_name(value)
+    return Missing(path, f"`{path}` does not exist: `{above}` is {kind}", "")
+
+
+def _known(value: Mapping[str, Any]) -> str:
+    names = sorted(str(name) for name in value)
+    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
+    return f"these names: {shown}" if names else "no names"
+
+
+def demand(value: Any) -> Any:
+    """The value, or the error that it is missing."""
+    if isinstance(value, Missing):
+        hint = f"{value.hint}. " if value.hint else ""
+        raise TemplateError(
+            "template_error",
+            value.reason,
+            hint=f"{hint}Add `| default(…)` if it may be absent.",
+            variable=value.path,
+        )
+    return value
+
+
+def in_text(value: Any) -> str:
+    """A scalar as it stands in text."""
+    value = demand(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    if value is None:
+        raise TemplateError(
+            "template_error", "null cannot stand in text", hint="Add `| default('')`."
+        )
+    raise TemplateError(
+        "template_error",
+        f"{type_name(value)} cannot stand in text",
+        hint="Add `| tojson`, or `| join(', ')`, or use the value alone.",
+    )
+
+
+def too_large() -> TemplateError:
+    return TemplateError(
+        "template_error",
+        f"The rendered text is longer than {MAX_RENDERED_CHARS:,} characters",
+        hint="Pass large content as a file or an artifact.",
+    )
+
+
+def type_name(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, str):
+        return "text"
+    return "an object" if isinstance(value, Mapping) else "a list"
+
+
+def shorten(text: str) -> str:
+    return text if len(text) <= 80 else text[:79] + "…"
