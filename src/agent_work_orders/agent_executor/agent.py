@@ -45,7 +45,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """How many turns of this `command` the order has had, this one included."""
     session_id: str | None = None
     history: str = ""
-    """What was said before (see resume.py), for a new session when `session_id` cannot be resumed."""
+    """What was said before (see resume.py), for a new session when the old one is lost."""
     model: str | None = None
     max_turns: int | None = None
     max_budget_usd: float | None = None

@@ -229,9 +229,7 @@ class _Turn:
         for entry in self._reader.close():
             self._say(entry)
         usage = claude_outcome.used(self._reader.facts(), None)
-        self._say(
-            Entry(kind="system", text="usage", data={"usage": msgspec.to_builtins(usage)})
-        )
+        self._say(Entry(kind="system", text="usage", data={"usage": msgspec.to_builtins(usage)}))
 
     def _unfinished(self, error: AgentError) -> Turn:
         facts = self._reader.facts()

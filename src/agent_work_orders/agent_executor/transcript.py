@@ -48,9 +48,11 @@ def encode(
     name = spill(line) if spill is not None else None
     half = max(0, limit_bytes // 2 - 512) // 6  # one character is at most 6 bytes of JSON
     cut = f"\n[… {size} bytes in all{'' if name is None else f', kept as {name}'} …]\n"
-    text = clean.text[:half] + cut + clean.text[len(clean.text) - half :]
+    text = clean.text
+    if len(text) > 2 * half:
+        text = text[:half] + cut + text[len(text) - half :]
     data: dict[str, Any] = {"spilled": True, "size_bytes": size, "artifact": name}
-    return _line(Entry(kind=clean.kind, text=text if len(clean.text) > half else clean.text, data=data))
+    return _line(Entry(kind=clean.kind, text=text, data=data))
 
 
 def decode(content: bytes) -> Reading:

@@ -1,18 +1,17 @@
 """A sandbox without walls: plain subprocesses in a folder. For tests and rehearsals only.
 
-It keeps the part of the contract that agents use: execute, files, private files. Every process it
-starts is dead when `execute` ends, daemons included, as far as psutil can see the tree.
+It keeps the part of the contract that agents use: execute, files, private files. When `execute`
+ends early the whole tree of processes is killed; a daemon that left the tree is not found.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Literal
-
-import psutil
 
 from agent_work_orders.clock import Clock, SystemClock
 from agent_work_orders.errors import Environmental, NotFound, Refused, TooLarge
@@ -49,9 +48,7 @@ class LocalSandbox:
         return None
 
     async def state(self) -> State:
-        return State(
-            exists=True, workspace=str(self.workspace), head_sha=None, disk_bytes=None
-        )
+        return State(exists=True, workspace=str(self.workspace), head_sha=None, disk_bytes=None)
 
     async def snapshot(self, name: str) -> str:
         raise Environmental("sandbox_setup_failed", f"The local fake cannot keep {name}")
@@ -236,13 +233,18 @@ async def _drain(
 
 def _kill(process: asyncio.subprocess.Process) -> None:
     """The whole tree, while its root still shows who belongs to it."""
-    try:
-        root = psutil.Process(process.pid)
-        tree = [*root.children(recursive=True), root]
-    except psutil.NoSuchProcess:
+    if process.returncode is not None:
         return
-    for member in tree:
+    for pid in (*_descendants(process.pid), process.pid):
         try:
-            member.kill()
-        except psutil.NoSuchProcess:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
             continue
+
+
+def _descendants(pid: int) -> list[int]:
+    found: list[int] = []
+    for listing in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in listing.read_text().split():
+            found += [*_descendants(int(child)), int(child)]
+    return found
