@@ -67,7 +67,7 @@ bench-check: venv-dev ## Fail when a bar is missed that docs/benchmarks.md does 
 
 .PHONY: fresh
 fresh: ## Prove the README's commands in a bare Debian 12 root (needs root)
-	@scripts/fresh
+	@scripts/fresh $(FRESH)
 
 .PHONY: lock
 lock: venv ## Resolve the newest allowed packages and pin them with their hashes

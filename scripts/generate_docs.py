@@ -1,0 +1,107 @@
+"""Writes the reference pages that are read off the source: `make docs`.
+
+`generate_docs.PAGES` maps each page to the function that makes its text, so that the tidy tests
+can compare without writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+from pathlib import Path
+
+import source_scan
+
+NOTE = "<!-- Written by `make docs`; do not edit. -->"
+
+
+def errors() -> str:
+    found, _ = source_scan.failures()
+    lines = [
+        "# Error codes",
+        NOTE,
+        "",
+        "Every failure has a stable code. Over HTTP it is the `code` of a problem document",
+        "(RFC 9457) with the status given here; `—` marks failures of a task, which are part of",
+        "the order and never an HTTP answer. `…` stands for what differs from case to case.",
+        "",
+        "| Code | Kind | HTTP | Message | What to do | Where |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for (code, kind, status), group in groupby(found, key=lambda f: (f.code, f.kind, f.status)):
+        rows = list(group)
+        message = next((row.message for row in rows if row.message), "")
+        hint = next((row.hint for row in rows if row.hint), "")
+        where = ", ".join(f"`{place}`" for place in sorted({_short(row.where) for row in rows}))
+        lines.append(
+            f"| `{code}` | {kind} | {status} | {_cell(message)} | {_cell(hint)} | {where} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def events() -> str:
+    lines = [
+        "# Log events",
+        NOTE,
+        "",
+        "Every log line is one JSON object whose `event` is one of these names.",
+        "",
+        "| Event | Level | Where |",
+        "| --- | --- | --- |",
+    ]
+    for name, group in groupby(source_scan.log_events(), key=lambda event: event.name):
+        rows = list(group)
+        levels = ", ".join(sorted({row.level for row in rows}))
+        where = ", ".join(f"`{place}`" for place in sorted({_short(row.where) for row in rows}))
+        lines.append(f"| `{name}` | {levels} | {where} |")
+    return "\n".join(lines) + "\n"
+
+
+def reliability() -> str:
+    covers: dict[str, list[source_scan.Cover]] = {}
+    for cover in source_scan.covers():
+        covers.setdefault(cover.fault, []).append(cover)
+    catalogue = source_scan.faults()
+    total = sum(len(group) for group in catalogue.values())
+    lines = [
+        "# Reliability: faults and abuses, and the tests that cover them",
+        NOTE,
+        "",
+        f"{len(covers)} of {total} rows have a test. A row without one is not built yet, or not",
+        "proven: take it as not covered. Tests marked *slow* run in `make test-all` and in CI.",
+    ]
+    for group, rows in catalogue.items():
+        lines += ["", f"## {group}", "", "| Id | Fault | Tests |", "| --- | --- | --- |"]
+        for code, description in rows.items():
+            tests = "<br>".join(
+                f"`{cover.test.removeprefix('tests/')}`" + (" (slow)" if cover.slow else "")
+                for cover in covers.get(code, [])
+            )
+            lines.append(f"| {code} | {_cell(description)} | {tests or '—'} |")
+    return "\n".join(lines) + "\n"
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "docs/reference/errors.md": errors,
+    "docs/reference/events.md": events,
+    "docs/reliability.md": reliability,
+}
+
+
+def _short(where: str) -> str:
+    return where.removeprefix("src/agent_work_orders/")
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())
+
+
+def main() -> None:
+    for name, make in PAGES.items():
+        page: Path = source_scan.ROOT / name
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(make(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
