@@ -6,9 +6,11 @@ can compare without writing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import source_scan
 
@@ -81,11 +83,49 @@ def reliability() -> str:
     return "\n".join(lines) + "\n"
 
 
+def cli() -> str:
+    lines = [
+        "# The `awo` command",
+        NOTE,
+        "",
+        "`awo COMMAND --help` says the same.",
+    ]
+    for path, command in _commands("awo", _root_command()):
+        lines += ["", f"## `{path}`", "", " ".join((command.help or "").split())]
+        shown = [one for one in command.params if not getattr(one, "hidden", False)]
+        if shown:
+            lines += ["", "| Option | Meaning |", "| --- | --- |"]
+        for one in shown:
+            name = ", ".join(one.opts) if one.opts[0].startswith("-") else one.name.upper()
+            lines.append(f"| `{name}` | {_cell(getattr(one, 'help', None) or '')} |")
+    return "\n".join(lines) + "\n"
+
+
+def _root_command() -> Any:
+    typer_main = importlib.import_module("typer.main")
+    app = importlib.import_module("agent_work_orders.cli.main").app
+    return typer_main.get_command(app) if hasattr(app, "registered_commands") else app
+
+
+def _commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """The command and all below it, in the order in which `--help` lists them."""
+    if not hasattr(command, "list_commands"):
+        yield path, command
+        return
+    context = command.context_class(command)
+    for name in command.list_commands(context):
+        inner = command.get_command(context, name)
+        if not inner.hidden:
+            yield from _commands(f"{path} {name}", inner)
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/errors.md": errors,
     "docs/reference/events.md": events,
     "docs/reliability.md": reliability,
 }
+if (source_scan.SOURCE / "cli" / "main.py").is_file():
+    PAGES["docs/reference/cli.md"] = cli
 
 
 def _short(where: str) -> str:
