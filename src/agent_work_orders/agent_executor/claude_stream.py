@@ -90,7 +90,8 @@ class Reader:
         self._count = 0
         self._retry: tuple[int | None, float | None] = (None, None)
         self._resets_at: float | None = None
-        self._messages: dict[str, ResultUsage] = {}
+        self._seen = Usage()
+        self._message_id: str | None = None
 
     def feed(self, chunk: bytes) -> list[Entry]:
         return [entry for line in self._lines.feed(chunk) for entry in self._line(line)]
@@ -99,7 +100,6 @@ class Reader:
         return [entry for line in self._lines.close() for entry in self._line(line)]
 
     def facts(self) -> Facts:
-        usages = self._messages.values()
         return Facts(
             session_id=self._session,
             result=self._result,
@@ -109,11 +109,7 @@ class Reader:
             retry_status=self._retry[0],
             retry_delay_ms=self._retry[1],
             limit_resets_at_s=self._resets_at,
-            seen=Usage(
-                input_tokens=sum(usage.all_input_tokens for usage in usages),
-                output_tokens=sum(max(0, usage.output_tokens or 0) for usage in usages),
-                turns=len(self._messages),
-            ),
+            seen=self._seen,
             lines=self._count,
         )
 
@@ -158,8 +154,19 @@ class Reader:
         message = event.get("message")
         if isinstance(message, dict) and message.get("model") != "<synthetic>":
             self._went_on = self._went_on or self._result is not None
-            self._messages[str(message.get("id"))] = _usage(message.get("usage"))
+            self._count_message(str(message.get("id")), _usage(message.get("usage")))
         return _contents(event, "assistant")
+
+    def _count_message(self, name: str, usage: ResultUsage) -> None:
+        """The blocks of one message are events in a row that repeat its id and its usage."""
+        if self._message_id == name:
+            return
+        self._message_id = name
+        self._seen = Usage(
+            input_tokens=self._seen.input_tokens + usage.all_input_tokens,
+            output_tokens=self._seen.output_tokens + max(0, usage.output_tokens or 0),
+            turns=self._seen.turns + 1,
+        )
 
     def _system(self, event: dict[str, Any]) -> list[Entry]:
         match event.get("subtype"):

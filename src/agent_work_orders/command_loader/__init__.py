@@ -1,0 +1,1 @@
+"""What an agent is told: commands, prompts and instructions of a repository, and our defaults."""
