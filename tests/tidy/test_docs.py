@@ -38,6 +38,16 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
+@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "AGENTS.md", "CONTRIBUTING.md"])
+def test_modules_named_in_prose_exist(name: str) -> None:
+    """A path in backquotes is one of the package, or of the repository."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    named = re.findall(r"`((?:[a-z_]+/)*[a-z_]+(?:/|\.py))`", text)
+    assert named
+    missing = [n for n in named if not any((s / n).exists() for s in (source_scan.SOURCE, ROOT))]
+    assert missing == []
+
+
 def test_the_readme_shows_the_two_commands() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "make demo" in readme
