@@ -42,9 +42,7 @@ def snapshot_seal(snapshot: Snapshot) -> bytes:
     return seal(snapshot.run_id, snapshot.seq, snapshot.body)
 
 
-def newest_good(
-    candidates: Iterable[tuple[Snapshot, bytes]], head_seq: int
-) -> Snapshot | None:
+def newest_good(candidates: Iterable[tuple[Snapshot, bytes]], head_seq: int) -> Snapshot | None:
     """The first of `candidates` (newest first) whose checksum holds and that the events reach."""
     for snapshot, checksum in candidates:
         if snapshot.seq <= head_seq and snapshot_seal(snapshot) == checksum:

@@ -19,8 +19,6 @@ MAX_BODY_BYTES = 4 * 1024 * 1024
 """Of an event or effect. Results larger than this belong into the artifact store."""
 MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024
 """A run of 10,000 tasks has a snapshot of a few MB."""
-_REMEMBERED_ENDED = 4_096
-"""Ended runs kept in memory; a later event for an older one reads the disk."""
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -42,12 +40,17 @@ class Advance(msgspec.Struct, frozen=True):
 
 
 class Heads:
-    def __init__(self, find: Callable[[str], Head | None], last_run: int) -> None:
-        """`find` reads a head from the disk; `last_run` is the largest number ever given."""
+    def __init__(
+        self, find: Callable[[str], Head | None], last_run: int, most_waiting: int
+    ) -> None:
+        """`find` reads a head from the disk; `last_run` is the largest number ever given. An
+        ended run is forgotten `most_waiting` commits later: by then the disk knows it."""
         self._find = find
         self._last_run = last_run
+        self._most_waiting = most_waiting
+        self._moves = 0
         self._open: dict[str, Head] = {}
-        self._ended: OrderedDict[str, Head] = OrderedDict()
+        self._ended: OrderedDict[str, tuple[Head, int]] = OrderedDict()
 
     def place(self, commit: Commit) -> Advance:
         """Raises Broken `journal_sequence`, TooLarge `event_too_large`. Changes nothing yet."""
@@ -82,31 +85,37 @@ class Heads:
     def moved(self, advance: Advance) -> None:
         """The commit was handed to the writer."""
         head = advance.head
+        self._moves += 1
         self._last_run = max(self._last_run, head.run)
-        if not head.ended:
-            self._ended.pop(head.run_id, None)
+        self._ended.pop(head.run_id, None)
+        if head.ended:
+            self._open.pop(head.run_id, None)
+            self._ended[head.run_id] = (head, self._moves)
+            self._forget()
+        else:
             self._open[head.run_id] = head
-            return
-        self._open.pop(head.run_id, None)
-        self._ended[head.run_id] = head
-        self._ended.move_to_end(head.run_id)
 
-    def settled(self) -> None:
-        """Everything handed in so far is on the disk: the oldest ended runs may be forgotten."""
-        while len(self._ended) > _REMEMBERED_ENDED:
+    def _forget(self) -> None:
+        oldest = next(iter(self._ended.values()))
+        if oldest[1] < self._moves - self._most_waiting:
             self._ended.popitem(last=False)
 
     def _head(self, run_id: str) -> Head:
-        head = self._open.get(run_id) or self._ended.get(run_id) or self._find(run_id)
-        return head or Head(self._last_run + 1, run_id, False, 0, START, None)
+        if (head := self._open.get(run_id)) is not None:
+            return head
+        if (ended := self._ended.get(run_id)) is not None:
+            return ended[0]
+        return self._find(run_id) or Head(self._last_run + 1, run_id, False, 0, START, None)
 
 
 def _check_sizes(commit: Commit) -> None:
-    for row in (*commit.events, *commit.effects):
-        if len(row.body) > MAX_BODY_BYTES:
+    bodies = [row.body for row in commit.events]
+    bodies += [effect.body for effect in commit.effects]
+    for body in bodies:
+        if len(body) > MAX_BODY_BYTES:
             raise TooLarge(
                 "event_too_large",
-                f"a row of {commit.run_id} has {len(row.body)} bytes, {MAX_BODY_BYTES} are allowed",
+                f"a row of {commit.run_id} has {len(body)} bytes, {MAX_BODY_BYTES} are allowed",
                 hint="Keep large results as artifacts and put their hash into the event.",
             )
     if commit.snapshot is not None and len(commit.snapshot.body) > MAX_SNAPSHOT_BYTES:

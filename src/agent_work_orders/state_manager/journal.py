@@ -13,6 +13,7 @@ Rules:
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -29,7 +30,8 @@ class EventRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EffectRow(msgspec.Struct, frozen=True, kw_only=True):
-    """An outbox row: due until `lease` says which epoch of the server works on it; deleted when done."""
+    """An outbox row: due until `lease` says which epoch of the server works on it; deleted when
+    done."""
 
     run_id: str
     effect_id: str
@@ -88,8 +90,9 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Journal(Protocol):
-    async def append(self, commit: Commit) -> None:
-        """Durable when it returns. Raises as above; never partially."""
+    def append(self, commit: Commit) -> asyncio.Future[None]:
+        """Has its place in the order when the call returns, and is durable when the future is
+        done. Raises as above; never partially."""
         ...
 
     def append_lazily(self, commit: Commit) -> None:

@@ -31,7 +31,8 @@ class Ledger(Protocol):
         ...
 
     async def receive(self, key: str, receipt: dict[str, Any], *, at_ms: int) -> Entry:
-        """Record what came of it. A second receipt for a key changes nothing and returns the first."""
+        """Record what came of it. A second receipt for a key changes nothing and returns the
+        first. Broken `ledger_intent_missing` without an intent."""
         ...
 
     async def entries(self, order_id: str) -> list[Entry]: ...

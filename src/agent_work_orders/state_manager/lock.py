@@ -61,7 +61,7 @@ class OwnerLock:
         self._write()
 
     def release(self) -> None:
-        """May be called twice. The file stays: removing it would let two processes lock two files."""
+        """May be called twice. The file stays: without it two processes could lock two files."""
         if self._descriptor >= 0:
             os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)

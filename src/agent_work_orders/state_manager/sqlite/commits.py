@@ -81,9 +81,7 @@ class Commits:
             self._flush_timers(connection)
         for run, snapshot in self._snapshots:
             checksum = snapshot_seal(snapshot)
-            connection.execute(
-                _SQL["put_snapshot"], (run, snapshot.seq, snapshot.body, checksum)
-            )
+            connection.execute(_SQL["put_snapshot"], (run, snapshot.seq, snapshot.body, checksum))
             connection.execute(_SQL["drop_old_snapshots"], (run, snapshot.seq))
         self.clear()
 

@@ -77,8 +77,11 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def prepare(home: Path, clock: Clock, *, synchronous: Synchronous = "FULL") -> Path:
-    """Check, create or upgrade the database, and mark it as in use. Returns its path.
+def prepare(
+    home: Path, clock: Clock, *, synchronous: Synchronous = "FULL"
+) -> tuple[Path, sqlite3.Connection]:
+    """Check, create or upgrade the database, and mark it as in use. Returns its path and a
+    connection for writing: as long as one is open, SQLite does not remove the `-wal`.
 
     Raises Environmental `database_unreadable`, `database_read_only`, `database_missing`,
     `database_wal_missing`, `disk_full`; Refused `schema_too_new`.
@@ -91,12 +94,28 @@ def prepare(home: Path, clock: Clock, *, synchronous: Synchronous = "FULL") -> P
         try:
             migrate(connection, clock)
             _count_life(connection)
-        finally:
-            connection.close()
+            mark_dirty(home)
+        except BaseException:
+            settle(connection, home)
+            raise
         path.chmod(0o600)
     except sqlite3.Error as error:
         raise failure_of(error, path) from error
-    return path
+    return path, connection
+
+
+def settle(connection: sqlite3.Connection, home: Path) -> None:
+    """Close the last connection: first the WAL into the main file, then the mark, then the `-wal`
+    may go. If the first fails, the WAL and the mark stay, and the next start reads them."""
+    try:
+        busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if not busy:
+            (home / DIRTY_NAME).unlink(missing_ok=True)
+            _sync_directory(home)
+    except (sqlite3.Error, OSError):
+        return
+    finally:
+        connection.close()
 
 
 def migrate(connection: sqlite3.Connection, clock: Clock) -> None:
@@ -116,9 +135,7 @@ def migrate(connection: sqlite3.Connection, clock: Clock) -> None:
             _apply(connection, version, name, sql, clock.now_ms())
 
 
-def _apply(
-    connection: sqlite3.Connection, version: int, name: str, sql: str, at_ms: int
-) -> None:
+def _apply(connection: sqlite3.Connection, version: int, name: str, sql: str, at_ms: int) -> None:
     record = f"INSERT INTO schema_version VALUES ({version}, '{name}', {at_ms});"
     try:
         connection.executescript(f"BEGIN IMMEDIATE;\n{sql}\n{record}\nCOMMIT;")
@@ -141,12 +158,6 @@ def mark_dirty(home: Path) -> None:
     descriptor = os.open(home / DIRTY_NAME, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     os.fsync(descriptor)
     os.close(descriptor)
-    _sync_directory(home)
-
-
-def mark_clean(home: Path) -> None:
-    """Everything is in the main file. Call before the last connection closes (it removes `-wal`)."""
-    (home / DIRTY_NAME).unlink(missing_ok=True)
     _sync_directory(home)
 
 

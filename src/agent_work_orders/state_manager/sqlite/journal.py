@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
-from agent_work_orders.state_manager.heads import Advance, Head, Heads
+from agent_work_orders.state_manager.heads import Head, Heads
 from agent_work_orders.state_manager.journal import (
     Commit,
     EventRow,
@@ -16,7 +17,7 @@ from agent_work_orders.state_manager.sqlite.commits import Commits
 from agent_work_orders.state_manager.sqlite.loading import Loader, head_of
 from agent_work_orders.state_manager.sqlite.named import queries
 from agent_work_orders.state_manager.sqlite.readers import Readers
-from agent_work_orders.state_manager.sqlite.writer import Writer
+from agent_work_orders.state_manager.sqlite.writer import MAX_GROUP, MAX_WAITING, Writer
 
 _SQL = queries("journal")
 
@@ -28,21 +29,20 @@ class SqliteJournal:
         self._writer = writer
         self._readers = readers
         self._commits = Commits()
-        self._handed_in = 0
         self._heads = self._fresh_heads()
 
-    async def append(self, commit: Commit) -> None:
+    def append(self, commit: Commit) -> asyncio.Future[None]:
+        self._writer.admit()  # first: after a failed write the heads are wrong
         advance = self._heads.place(commit)
         waiter = self._writer.collect(self._commits, advance)
-        ticket = self._hand_in(advance)
-        await waiter
-        if ticket == self._handed_in:
-            self._heads.settled()
+        self._heads.moved(advance)
+        return waiter
 
     def append_lazily(self, commit: Commit) -> None:
+        self._writer.admit()  # first: after a failed write the heads are wrong
         advance = self._heads.place(commit)
         self._writer.collect_lazily(self._commits, advance)
-        self._hand_in(advance)
+        self._heads.moved(advance)
 
     def load_open(self) -> Loaded:
         runs: list[LoadedRun] = []
@@ -95,14 +95,9 @@ class SqliteJournal:
     async def close(self) -> None:
         """The store closes the writer and the readers; here nothing is left to do."""
 
-    def _hand_in(self, advance: Advance) -> int:
-        self._heads.moved(advance)
-        self._handed_in += 1
-        return self._handed_in
-
     def _fresh_heads(self) -> Heads:
         last = self._readers.row(_SQL["last_run"])
-        return Heads(self._find_head, last[0] if last else 0)
+        return Heads(self._find_head, last[0] if last else 0, MAX_WAITING + MAX_GROUP)
 
     def _find_head(self, run_id: str) -> Head | None:
         row = self._readers.row(_SQL["find_head"], (run_id,))

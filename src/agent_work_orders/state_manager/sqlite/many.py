@@ -27,9 +27,7 @@ def execute_rows(connection: sqlite3.Connection, sql: str, rows: Sequence[Sequen
     for size in _SIZES:
         while total - start >= size:
             piece = rows[start : start + size]
-            connection.execute(
-                _widened(sql, len(piece[0]), size), list(chain.from_iterable(piece))
-            )
+            connection.execute(_widened(sql, len(piece[0]), size), list(chain.from_iterable(piece)))
             start += size
 
 

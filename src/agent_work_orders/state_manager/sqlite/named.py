@@ -1,8 +1,8 @@
 """Reads the `.sql` files: each query has a name and says what it is for.
 
-    -- name: find_thing
-    -- The thing of that name, if there is one.
-    SELECT …;
+-- name: find_thing
+-- The thing of that name, if there is one.
+SELECT …;
 """
 
 from __future__ import annotations

@@ -82,10 +82,15 @@ class _Reopen:
 
 class Writer:
     def __init__(
-        self, connect: Callable[[], sqlite3.Connection], *, after_group: AfterGroup
+        self,
+        connection: sqlite3.Connection,
+        connect: Callable[[], sqlite3.Connection],
+        *,
+        after_group: AfterGroup,
     ) -> None:
+        """`connection` is the writer's from now on; `connect` makes another for `reopen`."""
         self._connect = connect
-        self._connection = connect()
+        self._connection = connection
         self._after_group = after_group
         self._jobs: deque[Job] = deque()
         self._tokens: queue.SimpleQueue[bool] = queue.SimpleQueue()
@@ -138,15 +143,15 @@ class Writer:
         """Refuse everything from now on: the disk failed elsewhere."""
         self._trouble = ("journal_halted", cause)
 
-    def close(self) -> None:
-        """Write what waits and end the thread. Blocking. May be called twice."""
+    def close(self) -> sqlite3.Connection:
+        """Write what waits, end the thread and hand the connection back. Blocking."""
         self._closing = True
         self._tokens.put(True)
         self._thread.join()
-        self._connection.close()
+        return self._connection
 
     def _enqueue(self, job: Job) -> None:
-        self._admit()
+        self.admit()
         self._push(job)
 
     def _push(self, job: Job) -> None:
@@ -158,13 +163,14 @@ class Writer:
             self._tokens.put(True)
 
     def _enqueue_lazily(self, job: Job) -> None:
-        self._admit()
+        self.admit()
         self._jobs.append(job)
         if not self._lazy_signalled:
             self._lazy_signalled = True
             self._tokens.put(False)
 
-    def _admit(self) -> None:
+    def admit(self) -> None:
+        """Raises what `submit` would raise now: journal_full, journal_halted, Unavailable."""
         if self._trouble is not None:
             raise _refusal(*self._trouble)
         if self._closing:
@@ -190,7 +196,8 @@ class Writer:
                 return
 
     def _take_group(self) -> None:
-        jobs, group = self._jobs, []
+        group: list[Job] = []
+        jobs = self._jobs
         while jobs and len(group) < MAX_GROUP:
             if jobs[0][1] is _Reopen:
                 if not group:
@@ -208,7 +215,7 @@ class Writer:
         before = self._connection.total_changes
         try:
             outcomes = self._attempt(group)
-        except Exception as error:  # noqa: BLE001 - the border of the thread: every waiter is told
+        except Exception as error:  # noqa: BLE001 - the thread's border: all waiters are told
             self._give_up(error)
             self._fail(group)
             return
@@ -218,7 +225,7 @@ class Writer:
     def _attempt(self, group: list[Job]) -> list[Outcome]:
         try:
             return self._transaction(group, self._run_all)
-        except Exception as error:  # noqa: BLE001 - a job may raise anything; the second try finds it
+        except Exception as error:  # a job may raise anything: the second try finds out
             if _fatal(error):
                 raise
             return self._transaction(group, self._run_one_by_one)
@@ -262,7 +269,7 @@ class Writer:
             self._connection.execute("SAVEPOINT job")
             try:
                 outcomes += self._run_all([job])
-            except Exception as error:  # noqa: BLE001 - it belongs to the waiter of this job
+            except Exception as error:  # it belongs to the waiter of this job
                 if _fatal(error) or (collector is not None and collector.essential):
                     raise
                 if collector is not None:
@@ -278,23 +285,23 @@ class Writer:
 
     def _fail(self, group: list[Job]) -> None:
         assert self._trouble is not None
-        group = group + list(self._drain())
+        group = group + self._drain()
         _tell([(waiter, None, _refusal(*self._trouble)) for _, _, waiter in group])
 
     def _drain(self) -> list[Job]:
-        jobs, drained = self._jobs, []
+        drained: list[Job] = []
+        jobs = self._jobs
         while jobs and jobs[0][1] is not _Reopen:
             drained.append(jobs.popleft())
         return drained
 
     def _reopen(self, waiter: Waiter) -> None:
         try:
+            fresh = self._connect()  # before the old one goes: the last to go removes the WAL
             self._connection.close()
-            self._connection = self._connect()
+            self._connection = fresh
             self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.execute(
-                "INSERT OR REPLACE INTO meta VALUES ('room', zeroblob(65536))"
-            )
+            self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('room', zeroblob(65536))")
             self._connection.execute("COMMIT")
         except sqlite3.Error as error:
             self._give_up(error)

@@ -1,0 +1,44 @@
+"""The contract of an order's log: what happened, for people, beside the JSONL file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+MAX_FIELDS_BYTES = 64 * 1024
+"""Longer fields are replaced by a note: transcripts belong into artifacts."""
+
+
+class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
+    order_id: str
+    n: int
+    """From 1 for each order; a cursor."""
+    at_ms: int
+    level: str
+    event: str
+    fields: dict[str, Any]
+
+
+class LogPage(msgspec.Struct, frozen=True, kw_only=True):
+    log_entries: tuple[LogEntry, ...]
+    total_count: int
+    has_more: bool
+
+
+class Logbook(Protocol):
+    def add(
+        self, order_id: str, *, at_ms: int, level: str, event: str, fields: dict[str, Any]
+    ) -> LogEntry:
+        """Written lazily: a crash may lose the last 50 ms. Never raises when the journal is in
+        trouble: a log line must not break the work."""
+        ...
+
+    def page(
+        self, order_id: str, *, limit: int = 100, offset: int = 0, level: str | None = None
+    ) -> LogPage: ...
+
+    def after(self, order_id: str, n: int, limit: int = 100) -> Sequence[LogEntry]:
+        """Those after the cursor, oldest first."""
+        ...

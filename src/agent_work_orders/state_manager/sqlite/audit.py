@@ -1,0 +1,102 @@
+"""The audit log in SQLite. The contract is state_manager/audit.py.
+
+The head (last number and chain) is kept apart from the rows, so that a cut end is found; triggers
+keep the rows from being changed by mistake, the chain shows when it was done on purpose.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from agent_work_orders.errors import TooLarge
+from agent_work_orders.state_manager.audit import AuditBreak, AuditRow
+from agent_work_orders.state_manager.chain import START, seal
+from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.readers import Readers
+from agent_work_orders.state_manager.sqlite.text import from_json, storable, to_json
+from agent_work_orders.state_manager.sqlite.writer import Writer
+
+_SQL = queries("store")
+_MAX_DETAILS = 64 * 1024
+_PAGE = 1_000
+
+
+class SqliteAudit:
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    async def append(
+        self,
+        *,
+        at_ms: int,
+        who: str,
+        what: str,
+        target: str = "",
+        order_id: str | None = None,
+        details: dict[str, Any] | None = None,
+    ) -> AuditRow:
+        encoded = to_json(details or {})
+        if len(encoded) > _MAX_DETAILS:
+            raise TooLarge(
+                "audit_details_too_large",
+                f"the details of {what} have {len(encoded)} characters",
+                hint="Keep the evidence as an artifact and put its hash into the details.",
+            )
+        values = (
+            at_ms, storable(who), storable(what), order_id, storable(target), encoded,
+        )  # fmt: skip
+
+        def append(connection: sqlite3.Connection) -> AuditRow:
+            last, chain = connection.execute(_SQL["audit_head"]).fetchone()
+            n = (last or 0) + 1
+            chain = _link(chain or START, n, *values)
+            connection.execute(_SQL["add_audit"], (n, *values, chain))
+            connection.execute(_SQL["put_meta"], ("audit_n", n))
+            connection.execute(_SQL["put_meta"], ("audit_chain", chain))
+            return _row((n, *values, chain))
+
+        return await self._writer.submit(append)
+
+    def page(
+        self, *, after: int = 0, limit: int = 100, order_id: str | None = None
+    ) -> Sequence[AuditRow]:
+        rows = self._readers.rows(_SQL["audit_after"], (after, storable(order_id or ""), limit))
+        return [_row(row) for row in rows]
+
+    def verify(self) -> AuditBreak | None:
+        n, chain = 0, START
+        with self._readers.connection() as connection:
+            last, head = connection.execute(_SQL["audit_head"]).fetchone()
+            while rows := connection.execute(_SQL["audit_after"], (n, "", _PAGE)).fetchall():
+                for row in rows:
+                    n += 1
+                    if row[0] != n:
+                        return AuditBreak(n=n, reason=f"row {n} is missing")
+                    chain = _link(chain, *row[:-1])
+                    if chain != row[-1]:
+                        return AuditBreak(n=n, reason=f"row {n} was changed")
+        if n != (last or 0) or chain != (head or START):
+            reason = f"{last or 0} rows were written, {n} are there"
+            return AuditBreak(n=min(n, last or 0) + 1, reason=reason)
+        return None
+
+
+def _link(chain: bytes, n: int, *values: Any) -> bytes:
+    # Nothing and the empty text must differ, or an order could be wiped from a row.
+    return seal(chain, n, *(b"\x00" if value is None else value for value in values))
+
+
+def _row(row: Sequence[Any]) -> AuditRow:
+    n, at_ms, who, what, order_id, target, details, _ = row
+    return AuditRow(
+        n=n,
+        at_ms=at_ms,
+        who=who,
+        what=what,
+        order_id=order_id,
+        target=target,
+        details=from_json(details),
+    )

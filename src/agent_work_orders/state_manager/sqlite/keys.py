@@ -1,0 +1,117 @@
+"""API keys in SQLite. The contract is state_manager/keys.py.
+
+A secret has 256 random bits, so one round of SHA-256 is enough: there is nothing to guess.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from agent_work_orders.clock import Clock
+from agent_work_orders.errors import AgentWorkOrdersError, NotFound
+from agent_work_orders.ids import new_id, new_secret
+from agent_work_orders.state_manager.keys import ApiKey, Role
+from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.readers import Readers
+from agent_work_orders.state_manager.sqlite.text import from_json, storable, to_json
+from agent_work_orders.state_manager.sqlite.writer import Writer
+
+_SQL = queries("store")
+_NOTE_USE_EVERY_MS = 60_000
+_MAX_TOKEN = 256
+_NOBODY = bytes(32)
+
+
+class SqliteKeys:
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+        self._noted: dict[str, int] = {}
+
+    async def create(
+        self, name: str, role: Role, *, repositories: Sequence[str] | None = None
+    ) -> tuple[ApiKey, str]:
+        secret = new_secret()
+        key = ApiKey(
+            key_id=new_id("key"),
+            name=storable(name),
+            role=role,
+            repositories=None if repositories is None else tuple(repositories),
+            created_at_ms=self._clock.now_ms(),
+        )
+        row = (
+            key.key_id,
+            key.name,
+            key.role,
+            _digest(secret),
+            to_json(key.repositories),
+            key.created_at_ms,
+        )
+        await self._writer.submit(lambda connection: connection.execute(_SQL["add_api_key"], row))
+        return key, f"{key.key_id}.{secret}"
+
+    def authenticate(self, token: str) -> ApiKey | None:
+        if len(token) > _MAX_TOKEN:
+            return None
+        key_id, _, secret = storable(token).partition(".")
+        row = self._readers.row(_SQL["get_api_key"], (key_id,))
+        right = hmac.compare_digest(_digest(secret), _NOBODY if row is None else row[-1])
+        if row is None or not right:
+            return None
+        key = _key(row)
+        if key.revoked_at_ms is not None:
+            return None
+        self._note_use(key)
+        return key
+
+    async def revoke(self, key_id: str) -> ApiKey:
+        at_ms, key_id = self._clock.now_ms(), storable(key_id)
+
+        def revoke(connection: sqlite3.Connection) -> ApiKey:
+            connection.execute(_SQL["revoke_api_key"], (at_ms, key_id))
+            row = connection.execute(_SQL["get_api_key"], (key_id,)).fetchone()
+            if row is None:
+                raise NotFound("api_key_unknown", f"there is no key {key_id[:80]}")
+            return _key(row)
+
+        return await self._writer.submit(revoke)
+
+    def all(self) -> Sequence[ApiKey]:
+        return [_key(row) for row in self._readers.rows(_SQL["all_api_keys"])]
+
+    def _note_use(self, key: ApiKey) -> None:
+        now_ms = self._clock.now_ms()
+        noted_ms = self._noted.get(key.key_id, key.last_used_at_ms)
+        if noted_ms is not None and 0 <= now_ms - noted_ms < _NOTE_USE_EVERY_MS:
+            return
+        self._noted[key.key_id] = now_ms
+        try:
+            self._writer.submit_lazily(
+                lambda connection: connection.execute(_SQL["use_api_key"], (now_ms, key.key_id))
+            )
+        except AgentWorkOrdersError:
+            pass  # when the journal is in trouble people still need to look
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def _key(row: Sequence[Any]) -> ApiKey:
+    key_id, name, role, repositories, created_at_ms, revoked_at_ms, last_used_at_ms, _ = row
+    return ApiKey(
+        key_id=key_id,
+        name=name,
+        role=role,
+        repositories=msgspec.convert(from_json(repositories), tuple[str, ...] | None),
+        created_at_ms=created_at_ms,
+        revoked_at_ms=revoked_at_ms,
+        last_used_at_ms=last_used_at_ms,
+    )

@@ -1,0 +1,74 @@
+"""The ledger in SQLite. The contract is state_manager/ledger.py."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from agent_work_orders.errors import Broken
+from agent_work_orders.state_manager.ledger import Entry
+from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.readers import Readers
+from agent_work_orders.state_manager.sqlite.text import from_json, storable, to_json
+from agent_work_orders.state_manager.sqlite.writer import Writer
+
+_SQL = queries("store")
+
+
+class SqliteLedger:
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    async def find(self, key: str) -> Entry | None:
+        row = self._readers.row(_SQL["find_entry"], (storable(key),))
+        return None if row is None else _entry(row)
+
+    async def intend(
+        self, key: str, *, order_id: str, what: str, intent: dict[str, Any], at_ms: int
+    ) -> Entry:
+        row = (storable(key), order_id, what, to_json(intent), at_ms)
+
+        def intend(connection: sqlite3.Connection) -> Entry:
+            connection.execute(_SQL["add_intent"], row)
+            return _found(connection, row[0])
+
+        return await self._writer.submit(intend)
+
+    async def receive(self, key: str, receipt: dict[str, Any], *, at_ms: int) -> Entry:
+        key, encoded = storable(key), to_json(receipt)
+
+        def receive(connection: sqlite3.Connection) -> Entry:
+            connection.execute(_SQL["add_receipt"], (encoded, at_ms, key))
+            return _found(connection, key)
+
+        return await self._writer.submit(receive)
+
+    async def entries(self, order_id: str) -> list[Entry]:
+        rows = self._readers.rows(_SQL["entries_of_order"], (storable(order_id),))
+        return [_entry(row) for row in rows]
+
+
+def _found(connection: sqlite3.Connection, key: str) -> Entry:
+    row = connection.execute(_SQL["find_entry"], (key,)).fetchone()
+    if row is None:
+        raise Broken(
+            "ledger_intent_missing",
+            f"a receipt came for {key}, but nobody said it would be written",
+            hint="A tool wrote to the world without recording its intent first.",
+        )
+    return _entry(row)
+
+
+def _entry(row: Sequence[Any]) -> Entry:
+    key, order_id, what, intent, intended_at_ms, receipt, received_at_ms = row
+    return Entry(
+        key=key,
+        order_id=order_id,
+        what=what,
+        intent=from_json(intent),
+        intended_at_ms=intended_at_ms,
+        receipt=None if receipt is None else from_json(receipt),
+        received_at_ms=received_at_ms,
+    )

@@ -1,0 +1,109 @@
+"""The log of orders in SQLite. The contract is state_manager/logbook.py."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+from agent_work_orders.errors import AgentWorkOrdersError
+from agent_work_orders.state_manager.logbook import MAX_FIELDS_BYTES, LogEntry, LogPage
+from agent_work_orders.state_manager.sqlite.many import execute_rows
+from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.readers import Readers
+from agent_work_orders.state_manager.sqlite.records import check_page
+from agent_work_orders.state_manager.sqlite.text import from_json, storable, to_json
+from agent_work_orders.state_manager.sqlite.writer import Writer
+
+_SQL = queries("records")
+_REMEMBERED = 10_000
+"""Orders whose last number is kept in memory; the others are read from the disk."""
+
+Row = tuple[Any, ...]
+
+
+class Rows:
+    """A collector of plain rows for one insert."""
+
+    essential = False
+
+    def __init__(self, sql: str) -> None:
+        self._sql = sql
+        self._rows: list[Row] = []
+
+    def add(self, item: Row) -> None:
+        self._rows.append(item)
+
+    def flush(self, connection: sqlite3.Connection) -> None:
+        execute_rows(connection, self._sql, self._rows)
+        self.clear()
+
+    def clear(self) -> None:
+        self._rows = []
+
+
+class SqliteLogbook:
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._rows = Rows(_SQL["add_log_entries"])
+        self._last: OrderedDict[str, int] = OrderedDict()
+
+    def add(
+        self, order_id: str, *, at_ms: int, level: str, event: str, fields: dict[str, Any]
+    ) -> LogEntry:
+        n = self._next(order_id)
+        encoded = to_json(fields)
+        if len(encoded) > MAX_FIELDS_BYTES:
+            fields = {"dropped": f"{len(encoded)} characters of fields"}
+            encoded = to_json(fields)
+        entry = LogEntry(
+            order_id=order_id, n=n, at_ms=at_ms, level=level, event=storable(event), fields=fields
+        )
+        try:
+            self._writer.collect_lazily(
+                self._rows, (order_id, n, at_ms, level, entry.event, encoded)
+            )
+        except AgentWorkOrdersError:
+            pass  # the journal says so itself; the JSONL file still has the line
+        return entry
+
+    def page(
+        self, order_id: str, *, limit: int = 100, offset: int = 0, level: str | None = None
+    ) -> LogPage:
+        check_page(limit, offset)
+        order_id, level = storable(order_id), storable(level or "")
+        with self._readers.connection() as connection:
+            total = connection.execute(_SQL["count_log_entries"], (order_id, level)).fetchone()[0]
+            rows = connection.execute(
+                _SQL["page_log_entries"], (order_id, level, limit, offset)
+            ).fetchall()
+        return LogPage(
+            log_entries=tuple(map(_entry, rows)),
+            total_count=total,
+            has_more=offset + len(rows) < total,
+        )
+
+    def after(self, order_id: str, n: int, limit: int = 100) -> Sequence[LogEntry]:
+        check_page(limit, 0)
+        rows = self._readers.rows(_SQL["log_entries_after"], (storable(order_id), n, limit))
+        return [_entry(row) for row in rows]
+
+    def _next(self, order_id: str) -> int:
+        last = self._last.pop(order_id, None)
+        if last is None:
+            # An order forgotten here has had 10,000 others log since: its lines are written.
+            row = self._readers.row(_SQL["last_log_entry"], (order_id,))
+            last = row[0] if row else 0
+        self._last[order_id] = last + 1
+        if len(self._last) > _REMEMBERED:
+            self._last.popitem(last=False)
+        return int(last) + 1
+
+
+def _entry(row: Row) -> LogEntry:
+    order_id, n, at_ms, level, event, fields = row
+    return LogEntry(
+        order_id=order_id, n=n, at_ms=at_ms, level=level, event=event, fields=from_json(fields)
+    )

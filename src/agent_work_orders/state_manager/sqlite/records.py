@@ -1,0 +1,198 @@
+"""The list of orders in SQLite. The contract is state_manager/records.py.
+
+Every value is a parameter; what cannot be one (the column to sort by) comes from a fixed table.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from agent_work_orders.errors import BadRequest
+from agent_work_orders.ids import is_order_prefix
+from agent_work_orders.state_manager.records import (
+    EVERY_ORDER,
+    MAX_CANDIDATES,
+    MAX_LIMIT,
+    MAX_TEXT,
+    OrderBy,
+    OrderFilter,
+    OrderPage,
+    OrderRecord,
+)
+from agent_work_orders.state_manager.sqlite.many import execute_rows
+from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.readers import Readers
+from agent_work_orders.state_manager.sqlite.text import from_json, storable, to_json
+from agent_work_orders.state_manager.sqlite.writer import Writer
+
+_SQL = queries("records")
+_FIELDS = OrderRecord.__struct_fields__
+_COLUMNS = ", ".join(_FIELDS)
+_ORDER_BY: dict[str, str] = {
+    "created_at": "created_at_ms",
+    "updated_at": "updated_at_ms",
+    "status": "status",
+    "priority": "CASE priority WHEN 'urgent' THEN 3 WHEN 'high' THEN 2 "
+    "WHEN 'medium' THEN 1 ELSE 0 END",
+    "repository": "repository",
+    "cost": "cost_usd",
+}
+_SEARCHED = (
+    "agent_work_order_id",
+    "repository_url",
+    "initial_prompt",
+    "git_branch_name",
+    "github_issue_number",
+)
+
+
+class OrderLines:
+    """The collector: of each order only the last line of a group is written."""
+
+    essential = False
+
+    def __init__(self) -> None:
+        self._lines: dict[str, OrderRecord] = {}
+
+    def add(self, item: OrderRecord) -> None:
+        known = self._lines.get(item.agent_work_order_id)
+        if known is None or known.run_seq <= item.run_seq:
+            self._lines[item.agent_work_order_id] = item
+
+    def flush(self, connection: sqlite3.Connection) -> None:
+        execute_rows(connection, _SQL["put_orders"], [_row(line) for line in self._lines.values()])
+        self.clear()
+
+    def clear(self) -> None:
+        self._lines.clear()
+
+
+class SqliteRecords:
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._lines = OrderLines()
+
+    async def upsert(self, record: OrderRecord) -> None:
+        await self._writer.collect(self._lines, record)
+
+    def upsert_lazily(self, record: OrderRecord) -> None:
+        self._writer.collect_lazily(self._lines, record)
+
+    def get(self, order_id: str) -> OrderRecord | None:
+        row = self._readers.row(_SQL["get_order"], (storable(order_id),))
+        return None if row is None else _record(row)
+
+    def find_by_prefix(self, prefix: str) -> Sequence[str]:
+        if not is_order_prefix(prefix):
+            raise BadRequest(
+                "order_prefix_invalid",
+                f"{prefix[:40]!r} is not the beginning of a work order's id",
+                hint="Ids look like wo-k3v7…; letters a-z and digits 2-7.",
+                field="agent_work_order_id",
+            )
+        start = prefix if prefix.startswith("wo-") else "wo-" + prefix
+        # `{` follows `z` in ASCII, so this is the end of all ids with the prefix.
+        rows = self._readers.rows(_SQL["ids_in_range"], (start, start + "{", MAX_CANDIDATES))
+        return [row[0] for row in rows]
+
+    def page(
+        self,
+        wanted: OrderFilter = EVERY_ORDER,
+        *,
+        order_by: OrderBy = "created_at",
+        descending: bool = True,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> OrderPage:
+        column = _ORDER_BY.get(order_by)
+        if column is None:
+            raise BadRequest(
+                "order_by_invalid",
+                f"cannot sort by {str(order_by)[:40]!r}",
+                hint="One of: " + ", ".join(_ORDER_BY),
+                field="order_by",
+            )
+        check_page(limit, offset)
+        where, values = _where(wanted)
+        direction = "DESC" if descending else "ASC"
+        with self._readers.connection() as connection:
+            total = connection.execute(f"SELECT count(*) FROM orders{where}", values).fetchone()[0]
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM orders{where} ORDER BY {column} {direction}, "
+                f"agent_work_order_id {direction} LIMIT ? OFFSET ?",
+                [*values, limit, offset],
+            ).fetchall()
+        return OrderPage(
+            agent_work_orders=tuple(_record(row) for row in rows),
+            total_count=total,
+            has_more=offset + len(rows) < total,
+        )
+
+    def counts(self) -> dict[str, int]:
+        return dict(self._readers.rows(_SQL["status_counts"]))
+
+    async def truncate_projection(self) -> None:
+        def forget(connection: sqlite3.Connection) -> None:
+            connection.execute(_SQL["forget_orders"])
+            connection.execute(_SQL["forget_approvals"])
+
+        await self._writer.submit(forget)
+
+
+def check_page(limit: int, offset: int) -> None:
+    if not 0 < limit <= MAX_LIMIT or not 0 <= offset < 2**62:
+        raise BadRequest(
+            "limit_invalid",
+            f"limit {limit} or offset {offset} is out of range",
+            hint=f"1 <= limit <= {MAX_LIMIT}, offset >= 0",
+            field="limit",
+        )
+
+
+def _where(wanted: OrderFilter) -> tuple[str, list[Any]]:
+    clauses: list[str] = []
+    values: list[Any] = []
+    if wanted.status:
+        clauses.append(_one_of("status", wanted.status))
+        values += map(storable, wanted.status)
+    if wanted.repositories is not None:
+        clauses.append(_one_of("repository", wanted.repositories))
+        values += map(storable, wanted.repositories)
+    for column, value in (("repository", wanted.repository), ("workflow_type", wanted.workflow)):
+        if value is not None:
+            clauses.append(f"{column} = ?")
+            values.append(storable(value))
+    if wanted.text:
+        if len(wanted.text) > MAX_TEXT:
+            raise BadRequest(
+                "text_too_long", f"search for at most {MAX_TEXT} characters", field="text"
+            )
+        clauses.append("(" + " OR ".join(f"{c} LIKE ? ESCAPE '\\'" for c in _SEARCHED) + ")")
+        values += [_anywhere(wanted.text)] * len(_SEARCHED)
+    return (" WHERE " + " AND ".join(clauses) if clauses else ""), values
+
+
+def _one_of(column: str, values: Sequence[str]) -> str:
+    return f"{column} IN (" + ",".join("?" * len(values)) + ")"
+
+
+def _anywhere(text: str) -> str:
+    escaped = storable(text).replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
+
+
+def _row(record: OrderRecord) -> list[Any]:
+    values = {name: getattr(record, name) for name in _FIELDS}
+    values["agent"] = to_json(record.agent)
+    values["warnings"] = to_json(record.warnings)
+    return [storable(v) if isinstance(v, str) else v for v in values.values()]
+
+
+def _record(row: Sequence[Any]) -> OrderRecord:
+    values = dict(zip(_FIELDS, row, strict=True))
+    values["agent"] = from_json(values["agent"])
+    values["warnings"] = from_json(values["warnings"])
+    return OrderRecord(**values)
