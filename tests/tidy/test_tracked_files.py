@@ -72,11 +72,11 @@ def test_no_address_of_a_package_registry() -> None:
 @pytest.mark.parametrize("name", ["runtime", "dev", "tools"])
 def test_requirements_are_pinned_with_hashes_and_nothing_else(name: str) -> None:
     text = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
-    entries = text.replace("\\\n", " ").splitlines()
-    assert entries
-    assert [
-        e for e in entries if not re.match(r"[\w.-]+==\S+ .*--hash=sha256:[0-9a-f]{64}", e)
-    ] == []
+    for entry in text.replace("\\\n", " ").splitlines():
+        pin, *hashes = re.split(r"\s+--hash=sha256:", entry.strip())
+        assert re.fullmatch(r"[\w.-]+==[^\s;]+( ; [\w.<>=!'() ]+)?", pin), entry
+        assert hashes, f"{pin} has no hash"
+        assert all(re.fullmatch(r"[0-9a-f]{64}", one) for one in hashes), entry
 
 
 def test_tests_use_the_versions_of_the_product() -> None:
