@@ -127,7 +127,9 @@ def _of_access(action: str, text: str, context: dict[str, object]) -> Failed | N
             field="repository_url",
             **context,
         )
-    if _has(text, "repository not found", "not found", "does not exist", "no such file or directory"):
+    if _has(
+        text, "repository not found", "not found", "does not exist", "no such file or directory"
+    ):
         return Permanent(
             "repository_not_found",
             "The repository does not exist or is not visible",

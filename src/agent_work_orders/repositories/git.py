@@ -30,6 +30,7 @@ OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024
 STDERR_LIMIT_BYTES = 256 * 1024
 DEFAULT_TIMEOUT_S = 60.0
 KILL_WAIT_S = 5.0
+SSH_COMMAND = "ssh -oBatchMode=yes -oStrictHostKeyChecking=yes -oConnectTimeout=15"
 
 # Overrides everything that a mirror's or a system's configuration could make git execute.
 HARDENING: tuple[str, ...] = tuple(
@@ -107,7 +108,7 @@ class Git:
             "GIT_LITERAL_PATHSPECS": "1",
             "GIT_NO_REPLACE_OBJECTS": "1",
             "GIT_OPTIONAL_LOCKS": "0",
-            "GIT_SSH_COMMAND": "ssh -oBatchMode=yes -oStrictHostKeyChecking=yes -oConnectTimeout=15",
+            "GIT_SSH_COMMAND": SSH_COMMAND,
         }
         if self._tag:
             env["AWO_HOME_TAG"] = self._tag

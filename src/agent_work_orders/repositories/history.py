@@ -9,7 +9,9 @@ import msgspec
 
 from agent_work_orders.errors import Broken
 
-LOG_FORMAT = "%H%x00%P%x00%an%x00%ae%x00%at%x00%s%x00%(trailers:only,unfold)%x00%x01"
+# With `-z` every field ends in NUL, which no field can contain: records are counted, not searched.
+LOG_FORMAT = "tformat:%H%x00%P%x00%an%x00%ae%x00%at%x00%s%x00%(trailers:only,unfold)"
+_LOG_FIELDS = 7
 _TRAILER = re.compile(r"([A-Za-z0-9][A-Za-z0-9-]*): (.*)")
 
 
@@ -72,15 +74,13 @@ class RemoteHeads(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_log(data: bytes) -> tuple[Commit, ...]:
-    """The output of `git log --format=LOG_FORMAT`."""
+    """The output of `git log -z --format=LOG_FORMAT`."""
+    fields = data.decode("utf-8", "replace").split("\x00")
+    if fields.pop() != "" or len(fields) % _LOG_FIELDS:
+        raise Broken("git_log_unreadable", "git log gave a record of unexpected form")
     commits = []
-    for record in data.decode("utf-8", "replace").split("\x00\x01"):
-        fields = record.lstrip("\n").split("\x00")
-        if fields == [""]:
-            continue
-        if len(fields) != 7:
-            raise Broken("git_log_unreadable", "git log gave a record of unexpected form")
-        sha, parents, name, email, at, subject, trailers = fields
+    for start in range(0, len(fields), _LOG_FIELDS):
+        sha, parents, name, email, at, subject, trailers = fields[start : start + _LOG_FIELDS]
         commits.append(
             Commit(
                 sha=sha,

@@ -75,7 +75,9 @@ def check_label(name: str, *, field: str = "name") -> str:
 def branch_name(prefix: str, issue_number: str | None, order_id: str) -> str:
     """`feat-issue-42-wo-…` or `feat-wo-…`: made by the host, never by the agent."""
     if not _PREFIX.fullmatch(prefix):
-        raise Refused("branch_name_invalid", f"Not a branch prefix: {prefix[:40]!r}", field="prefix")
+        raise Refused(
+            "branch_name_invalid", f"Not a branch prefix: {prefix[:40]!r}", field="prefix"
+        )
     check_order(order_id)
     if issue_number is None:
         return f"{prefix}-{order_id}"

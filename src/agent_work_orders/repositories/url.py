@@ -22,7 +22,9 @@ Kind = Literal["https", "http", "ssh", "path"]
 
 MAX_LENGTH = 2048
 
-_HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})?(?:\.[A-Za-z0-9][A-Za-z0-9-]*)*")
+_HOST = re.compile(
+    r"(?=.{1,253}\Z)[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})?(?:\.[A-Za-z0-9][A-Za-z0-9-]*)*"
+)
 _IPV4 = re.compile(r"[0-9.]+|0[xX][0-9a-fA-F]+")
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 _SCP = re.compile(r"(?:(?P<user>[^@/:]*)@)?(?P<host>[^@/:]+):(?!:)(?P<path>.*)")
@@ -39,9 +41,7 @@ class RepositoryUrl(msgspec.Struct, frozen=True, kw_only=True):
     display: str
 
 
-def parse(
-    text: str, *, cwd: str = "/", origins: frozenset[str] = frozenset()
-) -> RepositoryUrl:
+def parse(text: str, *, cwd: str = "/", origins: frozenset[str] = frozenset()) -> RepositoryUrl:
     """Read a repository URL or path. `cwd` makes relative paths absolute; `origins` are the exact
     `scheme://host:port` that the operator allowed besides the rules.
 

@@ -17,6 +17,7 @@ import msgspec
 
 SandboxType = Literal["git_branch", "git_worktree"]
 Ended = Literal["exited", "timed_out", "cancelled", "idle"]
+Status = Literal["PROVISIONING", "ACTIVE", "TERMINATED", "FAILED"]
 
 # An agent may print without end: past this the head and the tail are kept and `truncated` is set.
 OUTPUT_LIMIT_BYTES = 8 * 1024 * 1024
@@ -58,7 +59,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     sandbox_identifier: str
     order_id: str
     sandbox_type: str
-    status: Literal["PROVISIONING", "ACTIVE", "TERMINATED", "FAILED"]
+    status: Status
     agent_id: str | None = None
     task_id: str | None = None
     container_id: str | None = None

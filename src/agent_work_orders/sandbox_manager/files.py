@@ -1,0 +1,229 @@
+"""The host's hands in a tree that an agent can write.
+
+Every component is opened without following links, relative to the folder before it, so a link or
+a swapped folder leads nowhere. Nothing here interprets content. All functions block: call them
+in a thread.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agent_work_orders.errors import Environmental, NotFound, Refused, TooLarge
+from agent_work_orders.ids import new_id
+from agent_work_orders.sandbox_manager.agent_user import AgentUser
+
+MAX_DEPTH = 256
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+def components(path: str) -> list[str]:
+    """A relative path taken apart; Refused `path_outside_workspace` if it could lead outside."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if path.startswith("/") or "\0" in path or ".." in parts or not parts or len(path) > 4096:
+        raise _outside(path)
+    return parts
+
+
+def read(root: Path, path: str, limit_bytes: int, user: AgentUser) -> bytes:
+    parts = components(path)
+    with _opened(root, parts[:-1], path) as folder:
+        try:
+            fd = os.open(parts[-1], _FILE, dir_fd=folder)
+        except OSError as error:
+            raise _unreadable(path, error) from None
+    with os.fdopen(fd, "rb") as file:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise _outside(path)
+        # A hard link to a file of someone else would show it with the server's rights.
+        if found.st_nlink > 1 and found.st_uid != user.uid:
+            raise _outside(path)
+        if found.st_size > limit_bytes:
+            raise TooLarge(
+                "file_too_large",
+                f"{path} has {found.st_size} bytes; at most {limit_bytes} are read",
+                hint="Ask for a smaller file.",
+                field="path",
+            )
+        return file.read(limit_bytes)
+
+
+def write(root: Path, path: str, content: bytes, user: AgentUser, mode: int = 0o644) -> None:
+    """Atomic: a new file takes the name, so an existing hard link is never written through."""
+    parts = components(path)
+    with _opened(root, parts[:-1], path, make_as=user) as folder:
+        name = f".{new_id('write')}"
+        fd = os.open(
+            name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder
+        )
+        try:
+            with os.fdopen(fd, "wb") as file:
+                file.write(content)
+                give(fd, user)
+                os.fchmod(fd, mode)
+            os.rename(name, parts[-1], src_dir_fd=folder, dst_dir_fd=folder)
+        except OSError as error:
+            os.unlink(name, dir_fd=folder)
+            raise _unwritable(path, error) from None
+
+
+def give(fd: int, user: AgentUser) -> None:
+    if os.geteuid() == 0:
+        os.fchown(fd, user.uid, user.gid)
+
+
+def make_folder(path: Path, user: AgentUser | None, mode: int = 0o700) -> None:
+    """A folder for the agent's user, or for the server (None). There must be nothing yet."""
+    os.mkdir(path, mode)
+    os.chmod(path, mode)
+    if user is not None and os.geteuid() == 0:
+        os.chown(path, user.uid, user.gid)
+
+
+def empty(folder: Path) -> None:
+    """Remove everything in a folder, and keep the folder."""
+    try:
+        fd = os.open(folder, _FOLDER)
+    except FileNotFoundError:
+        return
+    try:
+        _empty(fd, 0)
+    finally:
+        os.close(fd)
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder and everything in it. Links are removed, never followed."""
+    try:
+        empty(folder)
+        os.rmdir(folder)
+    except FileNotFoundError:
+        return
+    except NotADirectoryError:
+        os.unlink(folder)
+
+
+def size_bytes(folder: Path) -> int:
+    """What a tree takes on disk; hard links count once each."""
+    total = 0
+    for _, _, names, fd in os.fwalk(folder, follow_symlinks=False):
+        for name in names:
+            try:
+                total += os.stat(name, dir_fd=fd, follow_symlinks=False).st_blocks * 512
+            except FileNotFoundError:
+                continue
+    return total
+
+
+def _empty(fd: int, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise Environmental(
+            "workspace_too_deep",
+            f"The workspace has folders nested deeper than {MAX_DEPTH}",
+            hint="Remove the sandbox's folder by hand.",
+        )
+    with os.scandir(fd) as entries:
+        names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    for name, is_folder in names:
+        if not is_folder:
+            _unlink(name, fd)
+            continue
+        inner = _enter(name, fd)
+        try:
+            _empty(inner, depth + 1)
+        finally:
+            os.close(inner)
+        os.rmdir(name, dir_fd=fd)
+
+
+def _unlink(name: str, fd: int) -> None:
+    try:
+        os.unlink(name, dir_fd=fd)
+    except PermissionError:
+        os.fchmod(fd, 0o700)
+        os.unlink(name, dir_fd=fd)
+
+
+def _enter(name: str, fd: int) -> int:
+    """Open a folder to empty it, also one whose rights the agent took away."""
+    try:
+        inner = os.open(name, _FOLDER, dir_fd=fd)
+    except PermissionError:
+        os.chmod(name, 0o700, dir_fd=fd)
+        inner = os.open(name, _FOLDER, dir_fd=fd)
+    if os.fstat(inner).st_mode & 0o700 != 0o700:
+        os.fchmod(inner, 0o700)
+    return inner
+
+
+@contextmanager
+def _opened(
+    root: Path, parts: list[str], path: str, *, make_as: AgentUser | None = None
+) -> Iterator[int]:
+    try:
+        fd = os.open(root, _FOLDER)
+    except OSError:
+        raise lost(root) from None
+    try:
+        for part in parts:
+            try:
+                inner = _step(fd, part, make_as)
+            except OSError as error:
+                raise _unreadable(path, error) from None
+            os.close(fd)
+            fd = inner
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _step(fd: int, name: str, make_as: AgentUser | None) -> int:
+    try:
+        return os.open(name, _FOLDER, dir_fd=fd)
+    except FileNotFoundError:
+        if make_as is None:
+            raise
+    os.mkdir(name, 0o755, dir_fd=fd)
+    inner = os.open(name, _FOLDER, dir_fd=fd)
+    give(inner, make_as)
+    return inner
+
+
+def lost(root: Path) -> Environmental:
+    return Environmental(
+        "sandbox_lost",
+        f"The workspace {root.parent.name} is gone",
+        hint="It is made anew from the last commit at the next attempt.",
+    )
+
+
+def _outside(path: str) -> Refused:
+    return Refused(
+        "path_outside_workspace",
+        f"{path[:200]!r} is not a plain path inside the workspace",
+        hint="Give a relative path without '..' that goes through no symbolic link.",
+        field="path",
+    )
+
+
+def _unreadable(path: str, error: OSError) -> Refused:
+    if error.errno == errno.ENOENT:
+        return NotFound("file_missing", f"The workspace has no file {path[:200]!r}", field="path")
+    return _outside(path)
+
+
+def _unwritable(path: str, error: OSError) -> Refused | Environmental:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Environmental(
+            "disk_full",
+            f"No space left to write {path[:200]!r}",
+            hint="Free space on the data directory's disk.",
+        )
+    return _outside(path)

@@ -1,0 +1,105 @@
+"""The git steps that run inside a sandbox, as the agent's user, each as one execution.
+
+Fixed scripts: everything variable comes as an argument or in the environment. They see a git
+directory that the host has just written, never the agent's own, and no configuration of it.
+"""
+
+from __future__ import annotations
+
+from agent_work_orders.sandbox_manager.git_directory import HIDDEN_SUFFIX
+
+TIMEOUT_S = 900.0
+
+# $1: commit.
+CHECKOUT = 'exec git read-tree --reset -u "$1"'
+
+# $1: commit. Copies every object that the branch needs, then stops borrowing.
+CHECKOUT_COPY = """set -e
+git repack -a -d -q
+rm "$GIT_DIR/objects/info/alternates"
+git read-tree --reset -u "$1"
+"""
+
+# No arguments. The files stay as they are; only the objects are copied.
+COPY = """set -e
+git repack -a -d -q
+rm "$GIT_DIR/objects/info/alternates"
+"""
+
+# $1: parent commit, $2: file for the pack. Says the tree's id, and `same` if nothing changed.
+# Nested repositories are set aside: their files are committed, and nothing of their
+# configuration is used. Submodules of the parent commit stay what they are.
+TREE = f"""
+set_aside() {{
+  find . -mindepth 2 -name .git -prune -exec sh -c '
+    for found do
+      folder=${{found%/.git}}
+      case $(git ls-files --stage -- "${{folder#./}}") in 160000*) continue ;; esac
+      mv "$found" "$folder/x{HIDDEN_SUFFIX}"
+    done' sh {{}} +
+}}
+put_back() {{
+  find . -mindepth 2 -name 'x{HIDDEN_SUFFIX}' -prune -exec sh -c '
+    for found do mv "$found" "${{found%/*}}/.git"; done' sh {{}} +
+}}
+nested=$(find . -mindepth 2 -name .git -prune -print | head -n 1)
+[ -z "$nested" ] || set_aside
+git add -A --ignore-errors
+added=$?
+[ -z "$nested" ] || put_back
+tree=$(git write-tree) || exit 91
+before=$(git rev-parse --verify "$1^{{tree}}") || exit 92
+if [ "$tree" = "$before" ]; then
+  echo "$tree same $added"
+  exit 0
+fi
+printf '%s\\n^%s\\n' "$tree" "$1" | git pack-objects --revs --thin --stdout -q > "$2" || exit 93
+echo "$tree changed $added"
+"""
+
+_HARDENING = (
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.attributesFile", "/dev/null"),
+    ("core.excludesFile", "/dev/null"),
+    ("core.autocrlf", "false"),
+    ("core.symlinks", "true"),
+    ("core.fileMode", "true"),
+    ("core.protectHFS", "true"),
+    ("core.protectNTFS", "true"),
+    ("core.precomposeUnicode", "false"),
+    ("protocol.allow", "never"),
+    ("submodule.recurse", "false"),
+    ("safe.directory", "*"),
+    ("gc.auto", "0"),
+    ("pack.threads", "1"),
+)
+
+
+def argv(script: str, *arguments: str) -> list[str]:
+    return ["/bin/sh", "-c", script, "sh", *arguments]
+
+
+def environment(git: str, directory: str, work_tree: str, temporary: str) -> dict[str, str]:
+    """For git inside: no configuration but ours, no home."""
+    folder = git.rpartition("/")[0]
+    env = {
+        "PATH": f"{folder}:/usr/local/bin:/usr/bin:/bin",
+        "HOME": "/nonexistent",
+        "TMPDIR": temporary,
+        "LC_ALL": "C",
+        "GIT_DIR": directory,
+        "GIT_WORK_TREE": work_tree,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_LITERAL_PATHSPECS": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_LFS_SKIP_SMUDGE": "1",
+        "GIT_CONFIG_COUNT": str(len(_HARDENING)),
+    }
+    for number, (key, value) in enumerate(_HARDENING):
+        env[f"GIT_CONFIG_KEY_{number}"] = key
+        env[f"GIT_CONFIG_VALUE_{number}"] = value
+    return env

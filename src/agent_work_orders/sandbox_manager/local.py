@@ -1,0 +1,197 @@
+"""`git_branch` and `git_worktree`: a sandbox on this machine's file system."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from agent_work_orders.errors import Failed
+from agent_work_orders.repositories.refname import check_label, check_sha, order_ref
+from agent_work_orders.sandbox_manager import files, processes
+from agent_work_orders.sandbox_manager.register import Entry, Register
+from agent_work_orders.sandbox_manager.sandbox import (
+    Execution,
+    Output,
+    Record,
+    SandboxType,
+    Spec,
+    State,
+    Status,
+)
+from agent_work_orders.sandbox_manager.turnstile import Turnstile
+from agent_work_orders.sandbox_manager.workspace import Workspace, setup_failed
+
+# SB4's default; every use moves it, so that only abandoned sandboxes expire.
+LIFETIME_MS = 30 * 60 * 1000
+SNAPSHOT_AUTHOR = "agent <agent@localhost>"
+
+
+class LocalSandbox:
+    """See sandbox.Sandbox for the contract. `commit` moves the parent of the next one."""
+
+    def __init__(
+        self, workspace: Workspace, spec: Spec, register: Register, turnstile: Turnstile
+    ) -> None:
+        self.sandbox_identifier = identifier(spec)
+        self.sandbox_type: SandboxType = spec.sandbox_type
+        self._workspace = workspace
+        self._spec = spec
+        self._register = register
+        self._turnstile = turnstile
+        self._untouched_at: str | None = None
+
+    async def setup(self) -> None:
+        async with self._turnstile.alone():
+            entry = self._register.get(self._spec.order_id)
+            adoptable = entry is not None and entry.record.status == "ACTIVE"
+            if entry is not None and adoptable and self._workspace.repo.is_dir():
+                self._use(entry)
+                return
+            try:
+                self._record("PROVISIONING", None)
+                await asyncio.to_thread(self._workspace.make_folders)
+                await self._workspace.materialise(self._spec.base_sha)
+            except (Failed, OSError) as failure:
+                await asyncio.to_thread(files.remove, self._workspace.folder)
+                self._record("FAILED", None)
+                if isinstance(failure, Failed):
+                    raise
+                raise setup_failed(str(failure).encode()) from failure
+            self._record("ACTIVE", self._spec.base_sha)
+            self._untouched_at = self._spec.base_sha
+
+    async def checkout(self, sha: str) -> None:
+        check_sha(sha)
+        async with self._turnstile.alone():
+            entry = self._active()
+            if self._untouched_at == sha:
+                return
+            self._untouched_at = None
+            await self._workspace.materialise(sha)
+            self._register.put(msgspec.structs.replace(entry, head_sha=sha))
+            self._untouched_at = sha
+
+    async def execute(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        timeout_s: float = 300.0,
+        idle_s: float | None = None,
+        on_output: Output | None = None,
+        cwd: str = ".",
+    ) -> Execution:
+        async with self._turnstile.shared():
+            self._use(self._active())
+            self._untouched_at = None
+            return await self._workspace.run(
+                list(argv),
+                stdin=stdin,
+                env=env or {},
+                timeout_s=timeout_s,
+                idle_s=idle_s,
+                on_output=on_output,
+                cwd=cwd,
+            )
+
+    async def read_file(self, path: str, *, limit_bytes: int = 1_048_576) -> bytes:
+        place = self._workspace.place
+        return await asyncio.to_thread(
+            files.read, self._workspace.repo, path, limit_bytes, place.user
+        )
+
+    async def write_file(self, path: str, content: bytes) -> None:
+        self._untouched_at = None
+        place = self._workspace.place
+        await asyncio.to_thread(files.write, self._workspace.repo, path, content, place.user)
+
+    async def commit(self, message: str, *, author: str, at_ms: int) -> str | None:
+        async with self._turnstile.alone():
+            entry = self._active()
+            parent = entry.head_sha or self._spec.base_sha
+            if self._untouched_at == parent:
+                return None
+            tree = await self._workspace.import_tree(parent)
+            if tree is None:
+                return None
+            mirror = self._workspace.mirror
+            sha = await mirror.commit_tree(tree, [parent], message, author=author, at_ms=at_ms)
+            await mirror.keep(order_ref(self._spec.order_id, "commits", sha), sha)
+            await self._workspace.adopt(sha)
+            self._register.put(msgspec.structs.replace(entry, head_sha=sha))
+            return sha
+
+    async def snapshot(self, name: str) -> str:
+        check_label(name)
+        async with self._turnstile.alone():
+            mirror = self._workspace.mirror
+            parent = self._active().head_sha or self._spec.base_sha
+            tree = await self._workspace.import_tree(parent)
+            sha = await mirror.commit_tree(
+                tree or await mirror.tree_of(parent),
+                [parent],
+                f"Snapshot {name}\n",
+                author=SNAPSHOT_AUTHOR,
+                at_ms=self._workspace.place.clock.now_ms(),
+            )
+            await mirror.keep(order_ref(self._spec.order_id, "snapshots", name), sha)
+            return sha
+
+    async def state(self) -> State:
+        entry = self._register.get(self._spec.order_id)
+        repo = self._workspace.repo
+        exists = entry is not None and entry.record.status == "ACTIVE" and repo.is_dir()
+        size = await asyncio.to_thread(files.size_bytes, self._workspace.folder) if exists else None
+        return State(
+            exists=exists,
+            workspace=str(repo) if exists else None,
+            head_sha=entry.head_sha if entry is not None and exists else None,
+            disk_bytes=size,
+        )
+
+    async def cleanup(self) -> None:
+        place = self._workspace.place
+        await asyncio.to_thread(processes.kill_tagged, place.tag, order_id=self._spec.order_id)
+        async with self._turnstile.alone():
+            self._untouched_at = None
+            await asyncio.to_thread(files.remove, self._workspace.folder)
+            self._register.index_path(self._spec.order_id).unlink(missing_ok=True)
+            entry = self._register.get(self._spec.order_id)
+            if entry is not None and entry.record.status != "TERMINATED":
+                self._record("TERMINATED", None)
+
+    def _active(self) -> Entry:
+        entry = self._register.get(self._spec.order_id)
+        if entry is None or entry.record.status != "ACTIVE" or not self._workspace.repo.is_dir():
+            raise files.lost(self._workspace.repo)
+        return entry
+
+    def _use(self, entry: Entry) -> None:
+        """Push the expiry away; written only when half of the time is over."""
+        now = self._workspace.place.clock.now_ms()
+        if entry.record.expires_at_ms - now < LIFETIME_MS // 2:
+            record = msgspec.structs.replace(entry.record, expires_at_ms=now + LIFETIME_MS)
+            self._register.put(msgspec.structs.replace(entry, record=record))
+
+    def _record(self, status: Status, head_sha: str | None) -> None:
+        now = self._workspace.place.clock.now_ms()
+        before = self._register.get(self._spec.order_id)
+        anew = status == "PROVISIONING" or before is None
+        expires = self._spec.expires_at_ms or now + LIFETIME_MS
+        record = Record(
+            sandbox_identifier=self.sandbox_identifier,
+            order_id=self._spec.order_id,
+            sandbox_type=self.sandbox_type,
+            status=status,
+            connection={"kind": "local", "workspace": str(self._workspace.repo)},
+            created_at_ms=now if anew or before is None else before.record.created_at_ms,
+            expires_at_ms=now if status in ("TERMINATED", "FAILED") else expires,
+        )
+        self._register.put(Entry(record=record, spec=self._spec, head_sha=head_sha))
+
+
+def identifier(spec: Spec) -> str:
+    return f"{spec.sandbox_type}-{spec.order_id}"

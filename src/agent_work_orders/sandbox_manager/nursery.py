@@ -1,0 +1,136 @@
+"""The server's end of supervisor.py: starts it, hands it descriptors, notices when it died."""
+
+from __future__ import annotations
+
+import array
+import asyncio
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from agent_work_orders.errors import Environmental
+from agent_work_orders.sandbox_manager import supervisor
+from agent_work_orders.sandbox_manager.agent_user import AgentUser, first_closed_folder
+
+START_TIMEOUT_S = 30.0
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """`shown`: paths below the data directory that the program sees, and whether writable."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    cwd: str
+    shown: Sequence[tuple[str, bool]]
+
+
+class Nursery:
+    """One supervisor for all executions of a server; started at the first use, again if lost."""
+
+    def __init__(
+        self, home: Path, user: AgentUser, tag: str, mode: Literal["auto", "off"] = "auto"
+    ) -> None:
+        """`mode` off: no namespaces even where they work."""
+        self._mode = mode
+        self._home = home
+        self._user = user
+        self._tag = tag
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
+        self._lock = threading.Lock()
+        self.namespaces: bool | None = None
+
+    async def start(self) -> bool:
+        """Whether executions get their own namespaces. Starting again is harmless."""
+        return await asyncio.to_thread(self._started)
+
+    async def spawn(self, request: Request, stdin: int, stdout: int, stderr: int) -> socket.socket:
+        """Ask for an execution; the answer is its control socket. The descriptors stay ours."""
+        if self._channel is None:
+            await self.start()
+        try:
+            return self._send(request, stdin, stdout, stderr)
+        except OSError:
+            self.close()
+            await self.start()
+            return self._send(request, stdin, stdout, stderr)
+
+    def close(self) -> None:
+        """End the supervisor and with it every execution."""
+        channel, self._channel = self._channel, None
+        process, self._process = self._process, None
+        if channel is not None:
+            channel.close()
+        if process is not None:
+            try:
+                process.wait(START_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def _send(self, request: Request, stdin: int, stdout: int, stderr: int) -> socket.socket:
+        assert self._channel is not None
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        with theirs:
+            fds = array.array("i", [theirs.fileno(), stdin, stdout, stderr])
+            try:
+                self._channel.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+                body = json.dumps(msgspec.to_builtins(request)).encode()
+                ours.setblocking(True)
+                ours.sendall(struct.pack("!I", len(body)) + body)
+            except BaseException:
+                ours.close()
+                raise
+        ours.setblocking(False)
+        return ours
+
+    def _started(self) -> bool:
+        with self._lock:
+            if self._channel is not None and self.namespaces is not None:
+                return self.namespaces
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+            closed = first_closed_folder(self._home, self._user)
+            with theirs:
+                self._process = subprocess.Popen(
+                    [
+                        sys.executable,
+                        "-I",
+                        "-S",
+                        supervisor.__file__,
+                        str(theirs.fileno()),
+                        str(closed or self._home.resolve()),
+                        str(self._user.uid),
+                        str(self._user.gid),
+                        self._mode,
+                    ],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=[theirs.fileno()],
+                    cwd="/",
+                    env={"AWO_HOME_TAG": self._tag, "PATH": os.defpath},
+                )
+            ours.settimeout(START_TIMEOUT_S)
+            try:
+                word = ours.recv(1)
+            except OSError:
+                word = b""
+            if word not in (b"n", b"-"):
+                ours.close()
+                raise Environmental(
+                    "sandbox_setup_failed",
+                    "The supervisor of agent processes did not start",
+                    hint="Check that the server's Python can run and /proc is mounted.",
+                )
+            self._channel = ours
+            self.namespaces = word == b"n"
+            return self.namespaces

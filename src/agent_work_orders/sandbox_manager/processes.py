@@ -1,0 +1,90 @@
+"""Finding processes by the tags in their environment: what a dead server left behind.
+
+Linux only, through /proc. A process is ours when its environment carries this data directory's
+tag; a person's shell in a workspace is not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import time
+from pathlib import Path
+
+HOME_TAG = "AWO_HOME_TAG"
+ORDER_TAG = "AWO_ORDER_ID"
+ROUNDS = 200
+ROUND_S = 0.02
+
+
+def home_tag(home: Path) -> str:
+    return hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:20]
+
+
+def kill_tagged(tag: str, *, order_id: str | None = None) -> int:
+    """SIGKILL until none is left; how many there were. Spares this process and its children."""
+    killed: set[int] = set()
+    for _ in range(ROUNDS):
+        found = _find(tag, order_id)
+        if not found:
+            break
+        for pid in found:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                killed.add(pid)
+            except (ProcessLookupError, PermissionError):
+                continue
+        time.sleep(ROUND_S)
+    return len(killed)
+
+
+def _find(tag: str, order_id: str | None) -> list[int]:
+    wanted = f"{HOME_TAG}={tag}".encode()
+    order = f"{ORDER_TAG}={order_id}".encode()
+    spared = set() if order_id is not None else _own()
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or int(name) in spared or int(name) == os.getpid():
+            continue
+        variables = _environment(name)
+        if variables is None or _is_zombie(name):
+            continue
+        if wanted in variables and (order_id is None or order in variables):
+            found.append(int(name))
+    return found
+
+
+def _environment(name: str) -> list[bytes] | None:
+    try:
+        with open(f"/proc/{name}/environ", "rb") as file:
+            return file.read(1_048_576).split(b"\0")
+    except OSError:
+        return None
+
+
+def _stat(name: str) -> list[bytes] | None:
+    try:
+        with open(f"/proc/{name}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+
+
+def _is_zombie(name: str) -> bool:
+    fields = _stat(name)
+    return fields is None or fields[0] in (b"Z", b"X")
+
+
+def _own() -> set[int]:
+    """This process and everything below it: the living server's executions are not leftovers."""
+    parents: dict[int, int] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            fields = _stat(name)
+            if fields is not None:
+                parents[int(name)] = int(fields[1])
+    own = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in own} - own:
+        own |= more
+    return own

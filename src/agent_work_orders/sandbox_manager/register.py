@@ -1,0 +1,66 @@
+"""What is known about every sandbox, durable: one JSON file each, replaced atomically."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from agent_work_orders.errors import Broken
+from agent_work_orders.ids import ORDER_ID
+from agent_work_orders.sandbox_manager.sandbox import Record, Spec
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """`head_sha` is the commit that the workspace was last checked out at or committed to."""
+
+    record: Record
+    spec: Spec
+    head_sha: str | None = None
+
+
+class Register:
+    """Entries by order id. Small and rarely written, so it blocks."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+
+    def get(self, order_id: str) -> Entry | None:
+        try:
+            data = self._path(order_id).read_bytes()
+        except FileNotFoundError:
+            return None
+        try:
+            return msgspec.json.decode(data, type=Entry)
+        except msgspec.DecodeError:
+            raise Broken(
+                "sandbox_record_unreadable",
+                f"The record of the sandbox of {order_id} is damaged",
+                hint=f"Remove {self._path(order_id).name} from the sandboxes folder.",
+            ) from None
+
+    def put(self, entry: Entry) -> None:
+        path = self._path(entry.record.order_id)
+        making = path.with_suffix(".making")
+        with open(making, "wb") as file:
+            file.write(msgspec.json.encode(entry))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(making, path)
+
+    def all(self) -> list[Entry]:
+        names = sorted(path.stem for path in self.folder.glob("wo-*.json"))
+        found = (self.get(name) for name in names if ORDER_ID.fullmatch(name))
+        return [entry for entry in found if entry is not None]
+
+    def index_path(self, order_id: str) -> Path:
+        """Where the stat cache of the last checkout is kept, out of the agent's reach."""
+        return self.folder / f"{order_id}.index"
+
+    def _path(self, order_id: str) -> Path:
+        if not ORDER_ID.fullmatch(order_id):
+            raise Broken("order_id_invalid", f"Not an order id: {order_id[:40]!r}")
+        return self.folder / f"{order_id}.json"

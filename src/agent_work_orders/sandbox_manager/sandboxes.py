@@ -1,0 +1,168 @@
+"""The factory of local sandboxes, and what a restart or the passing of time takes away."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Literal
+
+from agent_work_orders.clock import Clock
+from agent_work_orders.errors import Refused
+from agent_work_orders.ids import ORDER_ID
+from agent_work_orders.repositories.mirrors import Mirrors
+from agent_work_orders.repositories.refname import check_branch, check_order, check_sha
+from agent_work_orders.sandbox_manager import files, processes
+from agent_work_orders.sandbox_manager.agent_user import AgentUser, agent_user
+from agent_work_orders.sandbox_manager.local import LocalSandbox
+from agent_work_orders.sandbox_manager.nursery import Nursery
+from agent_work_orders.sandbox_manager.register import Register
+from agent_work_orders.sandbox_manager.sandbox import Isolation, Record, SandboxType, Spec
+from agent_work_orders.sandbox_manager.turnstile import Turnstile
+from agent_work_orders.sandbox_manager.workspace import Place, Workspace
+
+DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+class LocalSandboxes:
+    """Sandboxes below a data directory. Call `sweep` before anything else, `close` at the end.
+
+    The data directory becomes enterable but not readable for others (0711): what is secret in it
+    needs a mode of its own.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        mirrors: Mirrors,
+        clock: Clock,
+        *,
+        user: AgentUser | None = None,
+        path: str | None = None,
+        namespaces: Literal["auto", "off"] = "auto",
+    ) -> None:
+        home.mkdir(parents=True, exist_ok=True)
+        self._home = home.resolve()
+        self._folder = self._home / "workspaces"
+        self._folder.mkdir(exist_ok=True)
+        for folder in (self._home, self._folder):
+            folder.chmod(0o711)
+        self._mirrors = mirrors
+        self._register = Register(self._home / "sandboxes")
+        tag = processes.home_tag(self._home)
+        who = user or agent_user()
+        self._place = Place(
+            nursery=Nursery(self._home, who, tag, namespaces),
+            clock=clock,
+            user=who,
+            tag=tag,
+            path=path or os.environ.get("PATH") or DEFAULT_PATH,
+            git=mirrors.git.executable,
+        )
+        self._turnstiles: dict[str, Turnstile] = {}
+
+    def open(self, spec: Spec) -> LocalSandbox:
+        """The sandbox of an order; nothing is made before `setup`. Two of the same order share
+        their turns. Refused for a spec with a malformed id, commit or branch."""
+        check_order(spec.order_id)
+        check_sha(spec.base_sha, field="base_sha")
+        check_branch(spec.branch, field="branch")
+        if spec.sandbox_type not in ("git_branch", "git_worktree"):
+            raise Refused(
+                "sandbox_type_unknown",
+                f"There is no sandbox type {spec.sandbox_type!r} here",
+                hint="Use git_worktree or git_branch.",
+                field="sandbox_type",
+            )
+        workspace = Workspace(
+            self._place,
+            spec,
+            self._mirrors.at(spec.repository),
+            self._folder / spec.order_id,
+            self._register.index_path(spec.order_id),
+        )
+        return LocalSandbox(workspace, spec, self._register, self._turnstile(spec.order_id))
+
+    async def start(self) -> None:
+        """Start the supervisor early, so that the first sandbox does not wait for it."""
+        await self._place.nursery.start()
+
+    async def sweep(self) -> int:
+        return await asyncio.to_thread(processes.kill_tagged, self._place.tag)
+
+    async def reap(self, open_orders: set[str], now_ms: int) -> list[str]:
+        reaped = []
+        for entry in self._register.all():
+            record = entry.record
+            wanted = record.order_id in open_orders and record.expires_at_ms > now_ms
+            gone = record.status == "TERMINATED" and not self.workspace(record.order_id).exists()
+            if wanted or gone or self._turnstile(record.order_id).in_use:
+                continue
+            await self._discard(entry.spec)
+            reaped.append(record.sandbox_identifier)
+        known = {entry.record.order_id for entry in self._register.all()}
+        for folder in self._folder.iterdir():
+            if folder.name not in known and folder.name not in open_orders:
+                await asyncio.to_thread(files.remove, folder)
+                reaped.append(folder.name)
+        for order_id in [name for name, item in self._turnstiles.items() if not item.in_use]:
+            if order_id not in open_orders:
+                del self._turnstiles[order_id]
+        return reaped
+
+    async def _discard(self, spec: Spec) -> None:
+        await self.open(spec).cleanup()
+
+    def workspace(self, order_id: str) -> Path:
+        if not ORDER_ID.fullmatch(order_id):
+            raise Refused("order_id_invalid", f"Not an order id: {order_id[:40]!r}")
+        return self._folder / order_id / "repo"
+
+    def records(self) -> list[Record]:
+        return [entry.record for entry in self._register.all()]
+
+    def protection(self) -> str | None:
+        """None when agents cannot touch the data directory, else what is missing, for `doctor`.
+        Known after `start`."""
+        if self._place.nursery.namespaces:
+            return None
+        if os.geteuid() == 0:
+            return (
+                "Agents run as another user but without their own process and mount namespaces: "
+                "they see other orders' processes and files."
+            )
+        return (
+            "Agents run as the server's own user without namespaces: they could change the data "
+            "directory and the stored repositories. Allow unprivileged user namespaces, or run "
+            "the server as root, which gives agents a user of their own."
+        )
+
+    def isolation(self, sandbox_type: SandboxType) -> Isolation:
+        hidden = bool(self._place.nursery.namespaces)
+        own_user = self._place.user.uid != os.geteuid()
+        if hidden:
+            reach = "the data directory and other orders are hidden; the rest of the disk is not"
+        else:
+            reach = "only file permissions; no part of the disk is hidden"
+        borrowed = "borrows objects read-only" if sandbox_type == "git_worktree" else "full copy"
+        return Isolation(
+            files=f"own work tree and .git ({borrowed}); {reach}",
+            processes=(
+                "own pid namespace; everything ends with the call"
+                if hidden
+                else "subreaper; everything ends with the call unless it hides its parentage"
+            ),
+            network="not isolated",
+            credentials=(
+                f"environment built from nothing; runs as uid {self._place.user.uid}"
+                + ("" if own_user else ", the server's own")
+            ),
+            summary="Keeps orders apart; for agents you trust with this machine and its network.",
+        )
+
+    def close(self) -> None:
+        """End the supervisor and with it everything that runs."""
+        self._place.nursery.close()
+
+    def _turnstile(self, order_id: str) -> Turnstile:
+        return self._turnstiles.setdefault(order_id, Turnstile())

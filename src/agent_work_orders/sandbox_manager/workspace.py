@@ -1,0 +1,245 @@
+"""The folders of one order, and the git steps made in them.
+
+    <home>/workspaces/<order>/repo    the work tree and the agent's own `.git`
+                             /home    HOME of every execution, kept between calls
+                             /tmp     TMPDIR
+                             /import  the private git directory while a commit is made
+
+The parent folder belongs to the server, the four to the agent's user. Rules:
+- The host never runs git here. A checkout or a tree is made inside, as the agent's user, with a
+  git directory that the host wrote a moment before; objects come back as one pack, checked.
+- The commit itself is made by the host in its mirror: parent, author, date and message are never
+  the agent's, and whatever it did to `.git` or history does not matter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from agent_work_orders.clock import Clock
+from agent_work_orders.errors import Environmental, Permanent
+from agent_work_orders.repositories.failure import said
+from agent_work_orders.repositories.mirror import MAX_IMPORT_BYTES, Mirror
+from agent_work_orders.repositories.refname import is_sha
+from agent_work_orders.sandbox_manager import files, git_directory, inside, processes
+from agent_work_orders.sandbox_manager.agent_user import AgentUser
+from agent_work_orders.sandbox_manager.execution import execute
+from agent_work_orders.sandbox_manager.nursery import Nursery, Request
+from agent_work_orders.sandbox_manager.sandbox import Execution, Output, Spec
+
+INSIDE_OUTPUT_BYTES = 65_536
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """What all workspaces of a server share. `path` is PATH for what runs inside."""
+
+    nursery: Nursery
+    clock: Clock
+    user: AgentUser
+    tag: str
+    path: str
+    git: str
+
+
+class Workspace:
+    """Not safe for two tasks at once: the caller keeps them apart."""
+
+    def __init__(
+        self, place: Place, spec: Spec, mirror: Mirror, folder: Path, index_path: Path
+    ) -> None:
+        self.place = place
+        self.mirror = mirror
+        self.folder = folder
+        self.repo = folder / "repo"
+        self._spec = spec
+        self._copies = spec.sandbox_type == "git_branch"
+        self._index_path = index_path
+
+    def make_folders(self) -> None:
+        files.remove(self.folder)
+        files.make_folder(self.folder, None, 0o711)
+        for name in ("repo", "home", "tmp"):
+            files.make_folder(self.folder / name, self.place.user)
+
+    async def materialise(self, sha: str) -> None:
+        """The files of a commit and a new `.git`, instead of everything that was there.
+
+        Environmental `sandbox_setup_failed`, `sandbox_lost`, `disk_full`.
+        """
+        if not self.repo.is_dir():
+            raise files.lost(self.repo)
+        await asyncio.to_thread(files.empty, self.repo)
+        await asyncio.to_thread(self._write_git, self.repo / ".git", sha, None)
+        script = inside.CHECKOUT_COPY if self._copies else inside.CHECKOUT
+        done = await self._inside(script, sha, directory=self.repo / ".git")
+        if not done.success:
+            raise setup_failed(done.stderr)
+        await asyncio.to_thread(self._keep_index, self.repo, ".git/index")
+
+    async def import_tree(self, parent: str) -> str | None:
+        """Bring the files as they are now to the mirror; the tree's id, None if unchanged.
+
+        Ignored files stay out, links stay links, nested repositories become plain files.
+        """
+        private = self.folder / "import"
+        await asyncio.to_thread(self._write_private, private, parent)
+        done = await self._inside(inside.TREE, parent, str(private / "pack"), directory=private)
+        tree, changed = _read_tree(done)
+        if changed:
+            with await asyncio.to_thread(_open_pack, private / "pack") as pack:
+                await self.mirror.import_pack(pack)
+        return tree if changed else None
+
+    async def adopt(self, sha: str) -> None:
+        """Let the agent's own `.git` stand at a commit that was just made of its files."""
+        private = self.folder / "import"
+        index = await asyncio.to_thread(self._keep_index, private, "index")
+        git = self.repo / ".git"
+        await asyncio.to_thread(files.remove, git)
+        await asyncio.to_thread(self._write_git, git, sha, index)
+        if self._copies:
+            done = await self._inside(inside.COPY, directory=git)
+            if not done.success:
+                raise setup_failed(done.stderr)
+        await asyncio.to_thread(files.remove, private)
+
+    async def run(
+        self,
+        argv: list[str],
+        *,
+        stdin: bytes,
+        env: Mapping[str, str],
+        timeout_s: float,
+        idle_s: float | None,
+        on_output: Output | None,
+        cwd: str,
+    ) -> Execution:
+        """A program of the order, in `cwd` below the work tree."""
+        folder = self.repo if cwd == "." else self.repo.joinpath(*files.components(cwd))
+        request = Request(
+            argv=argv,
+            env={
+                "PATH": self.place.path,
+                "HOME": str(self.folder / "home"),
+                "LANG": "C.UTF-8",
+                "TMPDIR": str(self.folder / "tmp"),
+                **env,
+                **self._tags(),
+            },
+            cwd=str(folder),
+            shown=self._shown(borrowing=not self._copies),
+        )
+        return await execute(
+            self.place.nursery,
+            request,
+            clock=self.place.clock,
+            stdin=stdin,
+            timeout_s=timeout_s,
+            idle_s=idle_s,
+            on_output=on_output,
+        )
+
+    async def _inside(self, script: str, *arguments: str, directory: Path) -> Execution:
+        temporary = str(self.folder / "tmp")
+        env = inside.environment(self.place.git, str(directory), str(self.repo), temporary)
+        shown = self._shown(borrowing=True)
+        if not directory.is_relative_to(self.repo):
+            shown.append((str(directory), True))
+        return await execute(
+            self.place.nursery,
+            Request(
+                argv=inside.argv(script, *arguments),
+                env={**env, **self._tags()},
+                cwd=str(self.repo),
+                shown=shown,
+            ),
+            clock=self.place.clock,
+            timeout_s=inside.TIMEOUT_S,
+            limit_bytes=INSIDE_OUTPUT_BYTES,
+        )
+
+    def _tags(self) -> dict[str, str]:
+        return {processes.ORDER_TAG: self._spec.order_id, processes.HOME_TAG: self.place.tag}
+
+    def _shown(self, *, borrowing: bool) -> list[tuple[str, bool]]:
+        shown = [(str(self.folder / name), True) for name in ("repo", "home", "tmp")]
+        return [*shown, (str(self.mirror.path), False)] if borrowing else shown
+
+    def _write_private(self, private: Path, parent: str) -> None:
+        if not self.repo.is_dir():
+            raise files.lost(self.repo)
+        index = None
+        if self._index_path.exists():
+            at_ns = self._index_path.stat().st_mtime_ns
+            index = git_directory.Index(data=self._index_path.read_bytes(), at_ns=at_ns)
+        files.remove(private)
+        self._write_git(private, parent, index)
+
+    def _write_git(self, path: Path, sha: str, index: git_directory.Index | None) -> None:
+        content = git_directory.GitDirectory(
+            mirror=self.mirror.path, branch=self._spec.branch, sha=sha, index=index
+        )
+        git_directory.write(path, content, self.place.user)
+
+    def _keep_index(self, folder: Path, name: str) -> git_directory.Index:
+        """Copy the index out of the agent's reach: later it says which files are unchanged."""
+        data = files.read(folder, name, git_directory.INDEX_LIMIT_BYTES, self.place.user)
+        at_ns = os.stat(folder / name, follow_symlinks=False).st_mtime_ns
+        making = self._index_path.with_suffix(".index-making")
+        making.write_bytes(data)
+        os.utime(making, ns=(at_ns, at_ns))
+        os.replace(making, self._index_path)
+        return git_directory.Index(data=data, at_ns=at_ns)
+
+
+def _open_pack(path: Path) -> IO[bytes]:
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_IMPORT_BYTES:
+        os.close(fd)
+        raise Permanent(
+            "changes_too_large",
+            f"The agent's changes exceed {MAX_IMPORT_BYTES // 1024**3} GB",
+            hint="Add what it made too much of to .gitignore.",
+        )
+    return os.fdopen(fd, "rb")
+
+
+def _read_tree(done: Execution) -> tuple[str, bool]:
+    """What inside.TREE said. Paths that git refuses (look-alikes of `.git`) are left out."""
+    words = done.stdout.decode("utf-8", "replace").split()
+    refused = b"No space left" in done.stderr or b"unable to write" in done.stderr
+    if not done.success or refused or len(words) != 3 or not is_sha(words[0]):
+        if b"No space left" in done.stderr:
+            raise Environmental(
+                "disk_full",
+                "No space left to commit the agent's changes",
+                hint="Free space on the data directory's disk; the work continues by itself.",
+            )
+        raise Environmental(
+            "sandbox_commit_failed",
+            f"The agent's changes could not be committed: {said(done.stderr)}",
+            hint="The workspace is kept; look at the files that git names.",
+        )
+    return words[0], words[1] == "changed"
+
+
+def setup_failed(stderr: bytes) -> Environmental:
+    if b"No space left" in stderr:
+        return Environmental(
+            "disk_full",
+            "No space left to set up the sandbox",
+            hint="Free space on the data directory's disk.",
+        )
+    return Environmental(
+        "sandbox_setup_failed",
+        f"The sandbox could not be set up: {said(stderr)}",
+        hint="The words of git above say what it missed.",
+    )
