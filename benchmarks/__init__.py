@@ -1,0 +1,1 @@
+"""Side-by-side measurements of the product, its peers and the limits of the machine."""

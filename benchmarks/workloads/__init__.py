@@ -1,0 +1,1 @@
+"""One module per workload, each with `def run(quick: bool) -> Result`."""
