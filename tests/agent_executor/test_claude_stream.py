@@ -107,7 +107,7 @@ def test_recorded_runs_are_classified(
     assert (turn.error.kind if turn.error else None) == kind
     assert turn.ok is (kind is None)
     assert turn.session_id is not None
-    assert reader.facts().noise_lines == 0
+    assert reader.facts().noise == 0
 
 
 def test_a_recorded_edit_is_told_in_full() -> None:
@@ -163,9 +163,11 @@ def test_noise_is_kept_marked_and_harmless() -> None:
     reader, entries = read(noise + assistant("real") + b"\n\n" + result())
     assert claude_outcome.turn(reader.facts(), ended(), now_ms=NOW_MS).ok
     noisy = [entry for entry in entries if entry.data.get("noise")]
-    assert len(noisy) == 4
+    assert [entry.text for entry in noisy][2:] == ["{broken", "[1]"]
     assert noisy[1].text.encode("latin-1") == b"\x00\xff\xfe"
     assert noisy[1].data["encoding"] == "latin-1"
+    flood, told = read(b"noise {\n" * 50_000 + b"y\n" * 100_000, 65536)
+    assert len(told) <= 1000 and flood.facts().noise > 50_000
 
 
 @pytest.mark.fault("G2")

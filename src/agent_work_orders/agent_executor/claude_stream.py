@@ -21,6 +21,8 @@ SESSION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 # Noise is quoted so far; the rest of a broken line helps nobody.
 NOISE_LIMIT_BYTES = 2000
+# After so many pieces of noise the rest is only counted.
+NOISE_LIMIT = 1000
 
 
 class ResultUsage(msgspec.Struct, frozen=True):
@@ -68,7 +70,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     went_on: bool
     """The agent worked after its last result: that result is not the end."""
     invalid_results: int
-    noise_lines: int
+    noise: int
     retry_status: int | None
     retry_delay_ms: float | None
     limit_resets_at_s: float | None
@@ -94,6 +96,11 @@ class Reader:
         self._message_id: str | None = None
 
     def feed(self, chunk: bytes) -> list[Entry]:
+        end = chunk.rfind(b"\n")
+        if end >= 0 and b"{" not in chunk and not self._lines.holds and chunk[:end].strip():
+            # A flood of noise must not cost a line's work per line.
+            self._count += 1
+            return [*self._noisy(chunk[:end]), *self.feed(chunk[end + 1 :])]
         return [entry for line in self._lines.feed(chunk) for entry in self._line(line)]
 
     def close(self) -> list[Entry]:
@@ -105,7 +112,7 @@ class Reader:
             result=self._result,
             went_on=self._went_on,
             invalid_results=self._invalid_results,
-            noise_lines=self._noise,
+            noise=self._noise,
             retry_status=self._retry[0],
             retry_delay_ms=self._retry[1],
             limit_resets_at_s=self._resets_at,
@@ -119,19 +126,21 @@ class Reader:
         self._count += 1
         if line.lost_bytes:
             size = len(line.content) + line.lost_bytes
-            return [self._noisy(line.content, f"A line of {size} bytes was dropped: ")]
+            return self._noisy(line.content, f"A line of {size} bytes was dropped: ")
         if not line.content.startswith(b"{"):
-            return [self._noisy(line.content)]
+            return self._noisy(line.content)
         try:
             event = msgspec.json.decode(line.content)
         except (msgspec.DecodeError, RecursionError):
-            return [self._noisy(line.content)]
+            return self._noisy(line.content)
         return self._event(event)
 
-    def _noisy(self, content: bytes, prefix: str = "") -> Entry:
+    def _noisy(self, content: bytes, prefix: str = "") -> list[Entry]:
         self._noise += 1
+        if self._noise > NOISE_LIMIT:
+            return []
         text, marks = decoded(content[:NOISE_LIMIT_BYTES])
-        return Entry(kind="system", text=prefix + text, data={"noise": True} | marks)
+        return [Entry(kind="system", text=prefix + text, data={"noise": True} | marks)]
 
     def _event(self, event: dict[str, Any]) -> list[Entry]:
         session = event.get("session_id")

@@ -19,12 +19,14 @@ from typing import Any
 import msgspec
 
 from agent_work_orders.agent_executor.agent import AgentError, Entry, ErrorKind
-from agent_work_orders.agent_executor.lines import Line, Lines, decoded
+from agent_work_orders.agent_executor.lines import decoded
 
 # What a person reads as "the answer" of a program that prints plain text.
 TEXT_LIMIT_BYTES = 16 * 1024
-# A plain line longer than this is cut in the transcript; the execution keeps head and tail.
-LINE_LIMIT_BYTES = 256 * 1024
+# An unfinished line is held back up to this size; a longer one is plain text in parts.
+LINE_LIMIT_BYTES = 1024 * 1024
+# Past so many lines that look like JSON a program is not talking to us: the rest is plain text.
+CANDIDATE_LIMIT = 100_000
 
 
 class Reported(msgspec.Struct, frozen=True):
@@ -58,19 +60,33 @@ class Result(msgspec.Struct, frozen=True):
 
 
 class Reader:
-    """Feed it one stream of the program. It never raises on what is printed."""
+    """Feed it one stream of the program. It never raises on what is printed, and plain text is
+    handled by the chunk: a program may print a hundred million short lines."""
 
     def __init__(self, *, source: str = "stdout") -> None:
-        self._lines = Lines(LINE_LIMIT_BYTES)
         self._source = source
+        self._held = b""
+        self._inside_line = False
+        self._candidates = 0 if source == "stdout" else CANDIDATE_LIMIT
         self._tail = bytearray()
         self.result: Result | None = None
 
     def feed(self, chunk: bytes) -> list[Entry]:
-        return self._told(self._lines.feed(chunk))
+        data = self._held + chunk
+        end = data.rfind(b"\n")
+        if end >= 0:
+            self._held = data[end + 1 :]
+            return self._block(data[:end])
+        if len(data) <= LINE_LIMIT_BYTES:
+            self._held = data
+            return []
+        self._held = b""
+        self._inside_line = True
+        return self._plain(data)
 
     def close(self) -> list[Entry]:
-        return self._told(self._lines.close())
+        data, self._held = self._held, b""
+        return self._block(data) if data else []
 
     @property
     def text(self) -> str:
@@ -78,39 +94,44 @@ class Reader:
             return self.result.text
         return bytes(self._tail).decode("utf-8", "replace").strip()
 
-    def _told(self, lines: list[Line]) -> list[Entry]:
-        """Plain lines of one chunk are one entry: a program may print a million short ones."""
+    def _block(self, block: bytes) -> list[Entry]:
+        """Whole lines, but for the end of a long one that stands first."""
         entries: list[Entry] = []
-        plain: list[Line] = []
-        for line in lines:
-            event = self._event(line) if self._source == "stdout" else None
+        if self._inside_line:
+            self._inside_line = False
+            rest, _, block = block.partition(b"\n")
+            entries += self._plain(rest)
+        if self._candidates >= CANDIDATE_LIMIT or (
+            not block.startswith(b"{") and b"\n{" not in block
+        ):
+            return entries + self._plain(block)
+        plain: list[bytes] = []
+        for line in block.split(b"\n"):
+            event = self._event(line)
             if event is None:
                 plain.append(line)
                 continue
-            entries += self._plain(plain)
+            entries += self._plain(b"\n".join(plain))
             plain = []
             entries.append(event)
-        return entries + self._plain(plain)
+        return entries + self._plain(b"\n".join(plain))
 
-    def _plain(self, lines: list[Line]) -> list[Entry]:
-        if not lines:
+    def _plain(self, content: bytes) -> list[Entry]:
+        if not content:
             return []
-        content = b"\n".join(line.content for line in lines)
-        self._tail += content + b"\n"
+        self._tail += content[-TEXT_LIMIT_BYTES:] + b"\n"
         del self._tail[:-TEXT_LIMIT_BYTES]
         text, marks = decoded(content)
-        data: dict[str, Any] = dict(marks)
-        if self._source != "stdout":
-            data["stream"] = self._source
-        if lost := sum(line.lost_bytes for line in lines):
-            data["lost_bytes"] = lost
-        return [Entry(kind="text" if self._source == "stdout" else "system", text=text, data=data)]
+        if self._source == "stdout":
+            return [Entry(kind="text", text=text, data=dict(marks))]
+        return [Entry(kind="system", text=text, data={"stream": self._source} | marks)]
 
-    def _event(self, line: Line) -> Entry | None:
-        if line.lost_bytes or not line.content.startswith(b"{"):
+    def _event(self, line: bytes) -> Entry | None:
+        if not line.startswith(b"{") or self._candidates >= CANDIDATE_LIMIT:
             return None
+        self._candidates += 1
         try:
-            event = msgspec.json.decode(line.content)
+            event = msgspec.json.decode(line)
         except (msgspec.DecodeError, RecursionError):
             return None
         match event.get("type"):

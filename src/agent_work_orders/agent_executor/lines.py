@@ -24,6 +24,11 @@ class Lines:
         self._held = bytearray()
         self._lost = 0
 
+    @property
+    def holds(self) -> bool:
+        """Whether a line has begun and not ended."""
+        return bool(self._held) or self._lost > 0
+
     def feed(self, chunk: bytes) -> list[Line]:
         """The lines that this chunk completes, without their line ends."""
         *ends, rest = chunk.split(b"\n")
@@ -36,7 +41,7 @@ class Lines:
 
     def close(self) -> list[Line]:
         """The last line, if it had no end."""
-        return [self._take()] if self._held or self._lost else []
+        return [self._take()] if self.holds else []
 
     def _hold(self, part: bytes) -> None:
         room = self._limit - len(self._held)

@@ -15,7 +15,7 @@ from agent_work_orders.errors import Environmental
 from agent_work_orders.sandbox_manager.sandbox import Execution, Output, Sandbox
 
 
-class Silent(Exception):  # noqa: N818 - a way for a run to end, not an error of ours
+class Silent(Exception):
     """Nothing was printed within the first-output limit; the program is dead."""
 
 

@@ -21,6 +21,8 @@ from agent_work_orders.testing.model_simulator.script import Fault, Reply, Scrip
 # The CLI sends its whole conversation each time; the API itself refuses more than 32 MB.
 BODY_LIMIT_BYTES = 32 * 1024 * 1024
 
+_STREAM = {"content-type": "text/event-stream", "transfer-encoding": "chunked"}
+
 
 class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request as the model got it."""
@@ -132,10 +134,12 @@ class ModelSimulator:
     ) -> None:
         model, serial = str(request.body.get("model", "simulated")), len(self.requests)
         if request.body.get("stream"):
-            writer.write(_head(200, {"content-type": "text/event-stream"}, serial))
+            writer.write(_head(200, _STREAM, serial))
             for event in wire.stream(reply, model, serial):
-                writer.write(event)
+                writer.write(_chunk(event))
                 await writer.drain()
+            writer.write(_chunk(b""))
+            await writer.drain()
         else:
             writer.write(_response(200, wire.message_body(reply, model, serial), serial=serial))
             await writer.drain()
@@ -151,8 +155,8 @@ class ModelSimulator:
             return
         if fault.kind in ("truncated", "slow"):
             cut = Reply(blocks=())
-            writer.write(_head(200, {"content-type": "text/event-stream"}, serial))
-            writer.write(next(wire.stream(cut, str(request.body.get("model", "")), serial)))
+            start = next(wire.stream(cut, str(request.body.get("model", "")), serial))
+            writer.write(_head(200, _STREAM, serial) + _chunk(start))
             await writer.drain()
         if fault.kind in ("hang", "slow"):
             await asyncio.Event().wait()
@@ -190,6 +194,11 @@ def _head(status: int, headers: dict[str, str], serial: int) -> bytes:
     lines += [f"request-id: req_simulated_{serial:06d}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+def _chunk(content: bytes) -> bytes:
+    """Chunked, so that a client can tell an end from a cut."""
+    return b"%x\r\n%s\r\n" % (len(content), content)
 
 
 def _response(
