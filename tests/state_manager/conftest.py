@@ -1,6 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import os
+import shutil
+import subprocess
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -31,3 +34,25 @@ async def store(tmp_path: Path, clock: FixedClock) -> AsyncIterator[SqliteStore]
     opened = SqliteStore.open(tmp_path / "home", clock)
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+def strace() -> str:
+    found = shutil.which("strace")
+    if found is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("strace is missing: apt-get install strace")
+        pytest.skip("needs strace")
+    return found
+
+
+@pytest.fixture
+def volume(tmp_path: Path) -> Iterator[Path]:
+    """A small file system of its own."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to mount")
+    place = tmp_path / "volume"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", place], check=True)
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)

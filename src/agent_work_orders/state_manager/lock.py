@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from agent_work_orders.clock import iso
-from agent_work_orders.errors import Conflict
+from agent_work_orders.errors import Conflict, Environmental
 
 LOCK_NAME = "owner.lock"
 _CONTENT_LIMIT_BYTES = 4096
@@ -36,9 +36,18 @@ class OwnerLock:
 
     @classmethod
     def acquire(cls, home: Path, *, started_at_ms: int, url: str = "") -> OwnerLock:
-        """Raises Conflict `data_directory_in_use`, naming the holder."""
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(home / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        """Raises Conflict `data_directory_in_use`, naming the holder; Environmental
+        `data_directory_unusable`."""
+        try:
+            home.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(home / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise Environmental(
+                "data_directory_unusable",
+                f"cannot write into {home} ({error.strerror})",
+                hint="Give this user a writable AWO_HOME with free space; restore nothing yet: "
+                "the data in it was not touched.",
+            ) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 from agent_work_orders.state_manager.sqlite.database import connect
 
@@ -19,6 +20,9 @@ AFTER_ROWS = 8_000
 AFTER_GROUPS = 1_000
 """A commit of one event writes about four pages: roughly 16 MB of WAL."""
 CATCH_UP_BYTES = 64 * 1024 * 1024
+
+Copied = Literal["all", "some", "none"]
+"""How much of the WAL a checkpoint brought home; none while another one is at work."""
 
 
 class Checkpointer:
@@ -49,11 +53,17 @@ class Checkpointer:
         if self._rows < AFTER_ROWS and self._groups < AFTER_GROUPS:
             return
         self._rows = self._groups = 0
-        self._due.set()
-        if self.wal_bytes() >= self._catch_up_at:
-            done = self._checkpoint(connection)
-            # The bar rises, so that a long reader does not cost a futile attempt each time.
-            self._catch_up_at = CATCH_UP_BYTES + (0 if done else self.wal_bytes())
+        if self.wal_bytes() < self._catch_up_at:
+            self._due.set()
+            return
+        match self._checkpoint(connection):
+            case "all":
+                self._catch_up_at = CATCH_UP_BYTES
+            case "some":
+                # A reader holds it: the bar rises, so that this is not tried in vain each time.
+                self._catch_up_at = CATCH_UP_BYTES + self.wal_bytes()
+            case "none":
+                pass  # the other thread is at it; the next time comes soon
 
     def close(self) -> None:
         self._closing = True
@@ -72,17 +82,19 @@ class Checkpointer:
         finally:
             connection.close()
 
-    def _checkpoint(self, connection: sqlite3.Connection) -> bool:
+    def _checkpoint(self, connection: sqlite3.Connection) -> Copied:
         try:
             return checkpoint(connection)
         except sqlite3.Error as error:
             # Without space the WAL simply stays; a lock is somebody else's checkpoint.
             if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR:
                 self.on_failure(f"checkpoint: {error}")
-            return False
+            return "none"
 
 
-def checkpoint(connection: sqlite3.Connection) -> bool:
-    """Copy what can be copied. True when the whole WAL is in the main file."""
+def checkpoint(connection: sqlite3.Connection) -> Copied:
+    """Copy what can be copied into the main file."""
     busy, frames, copied = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-    return not busy and frames == copied
+    if busy:
+        return "none"
+    return "all" if frames == copied else "some"

@@ -84,7 +84,7 @@ def prepare(
     connection for writing: as long as one is open, SQLite does not remove the `-wal`.
 
     Raises Environmental `database_unreadable`, `database_read_only`, `database_missing`,
-    `database_wal_missing`, `disk_full`; Refused `schema_too_new`.
+    `database_wal_missing`, `data_directory_unusable`, `disk_full`; Refused `schema_too_new`.
     """
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = home / DATABASE_NAME
@@ -101,6 +101,12 @@ def prepare(
         path.chmod(0o600)
     except sqlite3.Error as error:
         raise failure_of(error, path) from error
+    except OSError as error:
+        raise Environmental(
+            "data_directory_unusable",
+            f"cannot write into {home} ({error.strerror})",
+            hint="Check its permissions and its free space.",
+        ) from error
     return path, connection
 
 

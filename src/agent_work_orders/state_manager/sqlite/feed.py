@@ -50,6 +50,7 @@ class SqliteFeed:
 
     async def trim(self, keep: int) -> int:
         def trim(connection: sqlite3.Connection) -> int:
+            self._rows.flush(connection)
             return connection.execute(_SQL["trim_feed"], (keep,)).rowcount
 
         return await self._writer.submit(trim)

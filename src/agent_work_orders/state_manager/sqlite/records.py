@@ -136,6 +136,7 @@ class SqliteRecords:
 
     async def truncate_projection(self) -> None:
         def forget(connection: sqlite3.Connection) -> None:
+            self._lines.flush(connection)
             connection.execute(_SQL["forget_orders"])
             connection.execute(_SQL["forget_approvals"])
 

@@ -7,8 +7,9 @@ Rules:
   must touch nothing else. If it raises, it alone fails: the group is rolled back and done again
   with a savepoint around each job.
 - A collector gathers the items of a group and writes them at its end with few statements. It owns
-  its tables: no function may write them. An item that SQLite rejects fails alone, unless the
-  collector is `essential`: then it is our bug and the writer halts.
+  its tables: a function that reads or writes them flushes the collector first. An item that
+  SQLite rejects fails alone, unless the collector is `essential`: then it is our bug and the
+  writer halts.
 - A full disk fails the group and everything behind it and refuses the rest until `reopen`. Any
   other I/O error leaves unknown what is on the disk (FAULTS A12): the writer halts for good.
 - Lazy jobs keep their place in the order but wake nobody; they are written with the next eager

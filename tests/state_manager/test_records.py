@@ -1,0 +1,248 @@
+"""The read side."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from agent_work_orders.clock import Clock
+from agent_work_orders.errors import BadRequest, Conflict, NotFound
+from agent_work_orders.state_manager.approvals import ApprovalRecord
+from agent_work_orders.state_manager.records import OrderFilter, OrderPage, OrderRecord
+from agent_work_orders.state_manager.sqlite.store import SqliteStore
+
+
+def record(name: str, **fields: Any) -> OrderRecord:
+    values: dict[str, Any] = {
+        "agent_work_order_id": "wo-" + name.ljust(16, "a"),
+        "repository_url": "https://github.com/o/r",
+        "repository": "github.com/o/r",
+        "sandbox_type": "git_worktree",
+        "workflow_type": "plan-build-test",
+        "workflow_version": "hash",
+        "status": "running",
+        "created_by": "me",
+        "created_at_ms": 1,
+        "updated_at_ms": 1,
+        "run_seq": 1,
+    }
+    return OrderRecord(**{**values, **fields})
+
+
+def ids(page: OrderPage) -> list[str]:
+    return [line.agent_work_order_id[3:].rstrip("a") for line in page.agent_work_orders]
+
+
+async def fill(store: SqliteStore, *records: OrderRecord) -> None:
+    await asyncio.gather(*(store.records.upsert(line) for line in records))
+
+
+async def test_a_record_comes_back_whole(store: SqliteStore) -> None:
+    line = record(
+        "b", agent={"name": "claude", "n": 1}, warnings=["a", "é"], cost_usd=0.25, title="x\x00y"
+    )
+    await store.records.upsert(line)
+    assert store.records.get(line.agent_work_order_id) == line
+    assert store.records.get("wo-unknown") is None
+
+
+async def test_an_older_record_does_not_replace_a_newer(store: SqliteStore) -> None:
+    newer, older = record("b", run_seq=5, status="completed"), record("b", run_seq=4)
+    await fill(store, newer, older)
+    await store.records.upsert(older)
+    assert store.records.get(newer.agent_work_order_id) == newer
+
+
+async def test_filters_and_totals(store: SqliteStore) -> None:
+    await fill(
+        store,
+        record("b", created_at_ms=1, status="failed"),
+        record("c", created_at_ms=2, repository="github.com/o/other"),
+        record("d", created_at_ms=3, workflow_type="custom", status="completed"),
+    )
+    page = store.records.page
+    assert ids(page()) == ["d", "c", "b"]
+    assert ids(page(descending=False)) == ["b", "c", "d"]
+    assert ids(page(OrderFilter(status=("failed", "completed")))) == ["d", "b"]
+    assert ids(page(OrderFilter(repository="github.com/o/other"))) == ["c"]
+    assert ids(page(OrderFilter(repositories=("github.com/o/r",)))) == ["d", "b"]
+    assert ids(page(OrderFilter(repositories=()))) == []
+    assert ids(page(OrderFilter(workflow="custom"))) == ["d"]
+    second = page(limit=1, offset=1)
+    assert (ids(second), second.total_count, second.has_more) == (["c"], 3, True)
+    assert page(limit=1, offset=2).has_more is False
+    assert store.records.counts() == {"failed": 1, "running": 1, "completed": 1}
+
+
+@pytest.mark.fault("K13")
+async def test_text_is_text(store: SqliteStore) -> None:
+    await fill(
+        store,
+        record("b", initial_prompt="make it 100% better"),
+        record("c", initial_prompt="make it 1000 better", git_branch_name="feat_x"),
+        record("d", github_issue_number="42\\7", git_branch_name="featyx"),
+    )
+
+    def found(text: str) -> list[str]:
+        return sorted(ids(store.records.page(OrderFilter(text=text))))
+
+    assert found("100%") == ["b"]
+    assert found("feat_x") == ["c"]
+    assert found("42\\") == ["d"]
+    assert found("%") == ["b"]
+    assert found("'; DROP TABLE orders; --") == []
+    assert found("MAKE IT") == ["b", "c"]
+    assert found("\ud800") == []
+    assert ids(store.records.page(OrderFilter(status=("' OR 1=1 --",)))) == []
+    with pytest.raises(BadRequest):
+        store.records.page(OrderFilter(text="x" * 201))
+
+
+@pytest.mark.fault("K13")
+async def test_only_known_columns_sort(store: SqliteStore) -> None:
+    await fill(store, record("b", priority="low"), record("c", priority="urgent"))
+    assert ids(store.records.page(order_by="priority")) == ["c", "b"]
+    hostile: Any = "created_at_ms; DROP TABLE orders"
+    with pytest.raises(BadRequest) as caught:
+        store.records.page(order_by=hostile)
+    assert caught.value.code == "order_by_invalid"
+    for limit, offset in ((0, 0), (501, 0), (10, -1), (10, 2**63)):
+        with pytest.raises(BadRequest):
+            store.records.page(limit=limit, offset=offset)
+
+
+async def test_prefixes(store: SqliteStore) -> None:
+    await fill(store, record("bc"), record("bd"), record("e"))
+    find = store.records.find_by_prefix
+    assert len(find("wo-b")) == 2
+    assert find("bc") == ["wo-bcaaaaaaaaaaaaaa"]
+    assert find("wo-e") == ["wo-eaaaaaaaaaaaaaaa"]
+    assert find("zz") == []
+    for bad in ("", "%", "wo-%", "B", "wo-" + "a" * 17):
+        with pytest.raises(BadRequest):
+            find(bad)
+
+
+async def test_hostile_text_is_stored(store: SqliteStore) -> None:
+    line = record("b", initial_prompt="half \ud800 pair", agent={"x": ["\udfff"]})
+    await store.records.upsert(line)
+    found = store.records.get(line.agent_work_order_id)
+    assert found is not None
+    assert (found.initial_prompt, found.agent) == ("half ? pair", {"x": ["?"]})
+    store.logbook.add("wo-a", at_ms=1, level="info", event="e\ud800", fields={"t": "\ud800"})
+    await store.records.upsert(record("c"))
+    assert store.logbook.page("wo-a").log_entries[0].fields == {"t": "?"}
+
+
+async def test_the_projection_can_be_emptied(store: SqliteStore) -> None:
+    await store.records.upsert(record("b"))
+    await store.approvals.ask(approval("ap-1"))
+    store.logbook.add("wo-a", at_ms=1, level="info", event="e", fields={})
+    store.records.upsert_lazily(record("c"))
+    await store.records.truncate_projection()
+    assert store.records.page().total_count == 0
+    assert store.approvals.asked() == []
+    assert store.logbook.page("wo-a").total_count == 1
+
+
+async def test_logs_are_numbered_paged_and_followed(tmp_path: Path, clock: Clock) -> None:
+    store = SqliteStore.open(tmp_path, clock)
+    for n in range(5):
+        level = "error" if n == 3 else "info"
+        store.logbook.add("wo-a", at_ms=n, level=level, event=f"e{n}", fields={"n": n})
+    store.logbook.add("wo-b", at_ms=9, level="info", event="other", fields={})
+    await store.close()
+    store = SqliteStore.open(tmp_path, clock)
+    page = store.logbook.page("wo-a", limit=2, offset=1)
+    assert [entry.event for entry in page.log_entries] == ["e1", "e2"]
+    assert (page.total_count, page.has_more) == (5, True)
+    assert [entry.n for entry in store.logbook.after("wo-a", 3)] == [4, 5]
+    assert store.logbook.page("wo-a", level="error").total_count == 1
+    entry = store.logbook.add("wo-a", at_ms=9, level="info", event="next", fields={})
+    assert entry.n == 6
+    big = store.logbook.add("wo-a", at_ms=9, level="info", event="big", fields={"x": "y" * 70_000})
+    assert "dropped" in big.fields
+    await store.close()
+
+
+def approval(approval_id: str, **fields: Any) -> ApprovalRecord:
+    values: dict[str, Any] = {
+        "approval_id": approval_id,
+        "order_id": "wo-a",
+        "run_id": "wo-a",
+        "path": "publish",
+        "message": "Open it?",
+        "subject": {"commit": "abc"},
+        "subject_hash": "h1",
+        "asked_at_ms": 1,
+    }
+    return ApprovalRecord(**{**values, **fields})
+
+
+async def test_the_first_answer_counts(store: SqliteStore) -> None:
+    asked = await store.approvals.ask(approval("ap-1"))
+    assert await store.approvals.ask(approval("ap-1", message="other")) == asked
+    await store.approvals.ask(approval("ap-2", asked_at_ms=2))
+    assert [a.approval_id for a in store.approvals.asked()] == ["ap-1", "ap-2"]
+    settle = store.approvals.settle
+    with pytest.raises(Conflict) as caught:
+        await settle("ap-1", "approved", at_ms=5, subject_hash="h2")
+    assert caught.value.code == "approval_subject_changed"
+    yes = await settle("ap-1", "approved", at_ms=5, by="ann", comment="ok", subject_hash="h1")
+    assert (yes.state, yes.decided_by, yes.decided_at_ms) == ("approved", "ann", 5)
+    assert await settle("ap-1", "approved", at_ms=6, by="bob") == yes
+    with pytest.raises(Conflict) as caught:
+        await settle("ap-1", "rejected", at_ms=7)
+    assert caught.value.code == "approval_settled"
+    with pytest.raises(NotFound):
+        await settle("ap-9", "approved", at_ms=7)
+    assert store.approvals.get("ap-1") == yes
+    assert [a.approval_id for a in store.approvals.asked()] == ["ap-2"]
+    assert len(store.approvals.of_order("wo-a")) == 2
+
+
+@pytest.mark.fault("K14")
+async def test_one_key_makes_one_order(store: SqliteStore) -> None:
+    async def claim(n: int, body: str = "b", caller: str = "me") -> str:
+        return await store.idempotency.claim(
+            caller, "key", body_hash=body, order_id=f"wo-{n}", at_ms=n
+        )
+
+    orders = await asyncio.gather(*(claim(n) for n in range(50)))
+    assert set(orders) == {orders[0]}
+    with pytest.raises(Conflict) as caught:
+        await claim(51, body="other")
+    assert caught.value.code == "idempotency_key_reused"
+    assert await claim(52, caller="you") == "wo-52"
+    with pytest.raises(BadRequest):
+        await store.idempotency.claim("me", "", body_hash="b", order_id="wo-1", at_ms=1)
+    assert await store.idempotency.forget_before(10) == 1
+    assert await claim(53, body="other") == "wo-53"
+
+
+async def test_the_feed_grows_over_lives(tmp_path: Path, clock: Clock) -> None:
+    store = SqliteStore.open(tmp_path, clock)
+    assert (store.feed.oldest(), list(store.feed.after(0))) == (0, [])
+    rows = [store.feed.publish(f"wo-{n % 2}", "changed", n, b"%d" % n) for n in range(10)]
+    await store.close()
+    store = SqliteStore.open(tmp_path, clock)
+    assert list(store.feed.after(rows[6].n)) == rows[7:]
+    assert list(store.feed.after(0, order_id="wo-1")) == rows[1::2]
+    assert list(store.feed.after(0, limit=2)) == rows[:2]
+    assert store.feed.latest() > rows[-1].n
+    late = store.feed.publish("wo-0", "changed", 11, b"late")
+    assert late.n > rows[-1].n
+    assert await store.feed.trim(3) == 8
+    assert store.feed.oldest() == rows[8].n
+    assert await store.feed.trim(3) == 0
+    await store.close()
+
+
+async def test_records_are_frozen() -> None:
+    with pytest.raises(AttributeError):
+        record("b").status = "failed"  # type: ignore[misc]
+    assert msgspec.json.decode(msgspec.json.encode(record("b")), type=OrderRecord) == record("b")
