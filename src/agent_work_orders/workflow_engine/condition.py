@@ -32,6 +32,9 @@ _TOKEN = re.compile(
 )
 
 
+_PLAIN_KEY = re.compile(r"""(['"])([^'"\\]+)\1""")
+
+
 class ConditionError(Refused):
     """A condition that cannot be read, or that did not come out as true or false."""
 
@@ -40,7 +43,7 @@ def evaluate(source: str, scope: Mapping[str, Any]) -> bool:
     """Whether the condition holds. Raises `ConditionError`; never guesses."""
     program = _compile(source)
     try:
-        result = program.eval(data=scope)
+        result = program.eval(data=_only_named(source, scope))
     except (RuntimeError, ValueError, TypeError, OverflowError) as error:
         raise _failed(source, str(error)) from None
     value = result.value()
@@ -77,10 +80,46 @@ def references(source: str) -> frozenset[Reference]:
     ]
     found = set()
     for at, (kind, text) in enumerate(tokens):
-        if kind != "name" or text not in ROOTS or (at and tokens[at - 1][1] == "."):
+        if kind != "name" or text not in ROOTS or _is_member(tokens, at):
             continue
         found.add(Reference(text, _steps(tokens, at + 1), optional=True))
     return frozenset(found)
+
+
+def _is_member(tokens: list[tuple[str | None, str]], at: int) -> bool:
+    """Whether the name follows a dot that follows something: `x.tasks`, not `.tasks`."""
+    if at == 0 or tokens[at - 1][1] != ".":
+        return False
+    kind, text = tokens[at - 2] if at > 1 else (None, "")
+    return kind in ("name", "text") or text in (")", "]", "}")
+
+
+def _only_named(source: str, scope: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of the scope that the condition reads. The evaluator copies all it is given, so a
+    megabyte of output beside a flag would cost as much as if it were read."""
+    wanted: dict[str, Any] = {}
+    for reference in _shortest_first(source):
+        if reference.root in scope:
+            _graft(wanted, reference.root, reference.names, scope[reference.root])
+    return wanted
+
+
+@lru_cache(maxsize=_CACHED)
+def _shortest_first(source: str) -> tuple[Reference, ...]:
+    return tuple(sorted(references(source), key=lambda found: len(found.names)))
+
+
+def _graft(holder: dict[str, Any], name: str, names: tuple[str, ...], value: Any) -> None:
+    """Copy the path `name.names…` of the value into the holder, shorter paths first."""
+    while names and isinstance(value, Mapping):
+        inner = holder.setdefault(name, {})
+        if inner is value:  # a shorter path took all of it
+            return
+        holder, name, names = inner, names[0], names[1:]
+        if name not in value:
+            return
+        value = value[name]
+    holder[name] = value
 
 
 def _steps(tokens: list[tuple[str | None, str]], at: int) -> tuple[str, ...]:
@@ -91,8 +130,12 @@ def _steps(tokens: list[tuple[str | None, str]], at: int) -> tuple[str, ...]:
                 break
             names.append(tokens[at + 1][1])
             at += 2
-        elif tokens[at][1] == "[" and tokens[at + 1][0] == "text" and tokens[at + 2][1] == "]":
-            names.append(tokens[at + 1][1].strip("'\""))
+        elif (
+            tokens[at][1] == "["
+            and (key := _PLAIN_KEY.fullmatch(tokens[at + 1][1]))
+            and tokens[at + 2 : at + 3] == [("other", "]")]
+        ):
+            names.append(key.group(2))
             at += 3
         else:
             break
@@ -104,7 +147,7 @@ def _environment() -> cel.Env:
     # Imported late: 30 ms that `awo --help` does not need.
     from cel_expr_python import cel
 
-    kinds = {root: cel.Type.DYN for root in ROOTS}
+    kinds = dict.fromkeys(ROOTS, cel.Type.DYN)
     kinds |= {"index": cel.Type.INT, "iteration": cel.Type.INT}
     return cel.NewEnv(variables=kinds)
 

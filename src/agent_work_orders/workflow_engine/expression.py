@@ -31,7 +31,7 @@ from agent_work_orders.workflow_engine.template import (
 )
 
 # Only its lexer and parser are used; nothing is ever rendered by Jinja2.
-_ENVIRONMENT = Environment(autoescape=False)  # noqa: S701
+_ENVIRONMENT = Environment(autoescape=False)
 # Integers that JSON readers agree on.
 _MAX_NUMBER = 2**53
 
@@ -144,11 +144,7 @@ class _Reading:
         return read
 
     def _step(self, read: Expression, step: str | nodes.Node, root: str) -> Expression:
-        key = (
-            (lambda scope: step)
-            if isinstance(step, str)
-            else self.compile(step, optional=False)
-        )
+        key = (lambda scope: step) if isinstance(step, str) else self.compile(step, optional=False)
 
         def further(scope: Scope) -> Any:
             value = read(scope)

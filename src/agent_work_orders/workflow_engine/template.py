@@ -35,8 +35,9 @@ MAX_RENDERED_CHARS = 1_000_000
 _CACHED = 16_384
 
 _SIMPLE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[(?:\"[^\"\\]*\"|'[^'\\]*')\])*")
+_NESTING = re.compile(r"[\"'(\[{]")
 _STEP = re.compile(r"[A-Za-z_]\w*|\"[^\"]*\"|'[^']*'")
-_WORDS = frozenset("true false none True False None not and or is in if else".split())
+_WORDS = frozenset({"true", "false", "none", "True", "False", "None"})
 
 
 class TemplateError(Refused):
@@ -64,39 +65,58 @@ class Missing(msgspec.Struct, frozen=True):
 
 
 class Compiled(msgspec.Struct, frozen=True):
-    """A string cut into literal text and expressions. `whole`: it is exactly one expression."""
+    """A string cut into literal text and expressions. `whole`: it is exactly one expression;
+    `path`: it is exactly one path, so that its type may be known before it runs."""
 
     parts: tuple[str | Expression, ...]
     whole: bool
     references: frozenset[Reference]
+    path: Reference | None = None
 
 
 def render(value: Any, scope: Scope) -> Any:
     """The tree with every template replaced. Raises `TemplateError`."""
-    if type(value) is str:
-        return render_text(value, scope) if "{{" in value else value
-    if isinstance(value, dict):
-        return {key: render(inner, scope) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [render(inner, scope) for inner in value]
-    return value
+    return _Rendering(scope).tree(value)
 
 
-def render_text(text: str, scope: Scope) -> Any:
-    compiled = compile_text(text)
-    if compiled.whole:
-        part = compiled.parts[0]
-        assert not isinstance(part, str)
-        return demand(part(scope))
-    pieces = []
-    size = 0
-    for part in compiled.parts:
-        piece = part if isinstance(part, str) else in_text(part(scope))
-        size += len(piece)
-        if size > MAX_RENDERED_CHARS:
+class _Rendering:
+    """One call of `render`: all its templates share one size limit."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._size = 0
+
+    def tree(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._text(value) if "{{" in value else value
+        if isinstance(value, dict):
+            return {key: self.tree(inner) for key, inner in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.tree(inner) for inner in value]
+        return value
+
+    def _text(self, text: str) -> Any:
+        compiled = compile_text(text)
+        if compiled.whole:
+            part = compiled.parts[0]
+            assert not isinstance(part, str)
+            value = demand(part(self._scope))
+            if isinstance(value, str):
+                self._count(len(value))
+            elif isinstance(value, list | dict):
+                self._count(len(msgspec.json.encode(value)))
+            return value
+        pieces = []
+        for part in compiled.parts:
+            piece = part if isinstance(part, str) else in_text(part(self._scope))
+            self._count(len(piece))
+            pieces.append(piece)
+        return "".join(pieces)
+
+    def _count(self, size: int) -> None:
+        self._size += size
+        if self._size > MAX_RENDERED_CHARS:
             raise too_large()
-        pieces.append(piece)
-    return "".join(pieces)
 
 
 def references(value: Any) -> frozenset[Reference]:
@@ -134,11 +154,15 @@ def compile_text(text: str) -> Compiled:
     if at < len(text):
         parts.append(text[at:])
     whole = len(parts) == 1 and not isinstance(parts[0], str)
-    return Compiled(tuple(parts), whole, frozenset(found))
+    simple = whole and _SIMPLE.fullmatch(text[2:-2].strip()) and len(found) == 1
+    return Compiled(tuple(parts), whole, frozenset(found), next(iter(found)) if simple else None)
 
 
 def _closing(text: str, start: int) -> int:
     """Where the `}}` of the `{{` at `start` is: outside of quotes and inner brackets."""
+    first = text.find("}}", start)
+    if 0 < first - start < MAX_EXPRESSION_CHARS and not _NESTING.search(text, start + 2, first):
+        return first
     depth, quote, at = 0, "", start + 2
     while at < len(text) and at - start < MAX_EXPRESSION_CHARS:
         char = text[at]

@@ -41,6 +41,7 @@ _WORDS: dict[str, bool | None] = {
     "false": False, "False": False, "FALSE": False,
 }  # fmt: skip
 _MAX_INT = 2**63 - 1
+_QUOTE = 'Put quotes around values with templates: "{{ … }}".'
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +67,7 @@ class Finding(msgspec.Struct, frozen=True):
     hint: str = ""
 
 
-class Unreadable(Exception):  # noqa: N818 - carries problems, is not one
+class Unreadable(Exception):
     """The text is not a document of the subset."""
 
     def __init__(self, problems: list[Problem]) -> None:
@@ -170,6 +171,7 @@ class _Reading:
                 self._open(starts[kind](), event)
             elif kind in ends:
                 self._stack.pop()
+                self._next_key()
             elif kind is alias:
                 self._problem(event, "Aliases (*name) are not allowed", "Write the value out.")
                 raise Unreadable(self._problems)
@@ -184,12 +186,13 @@ class _Reading:
         if self._stack and self._stack[-1][1] is _WANT_KEY:
             self._key(event)
             return
-        if event.implicit[0] and event.style is None:
+        if event.implicit[0] and not event.style:
             if value in _WORDS:
                 value = _WORDS[value]
             elif value[0] in "-+.0123456789":
                 value = self._number(event)
         self._put(value, event)
+        self._next_key()
 
     def _number(self, event: Any) -> Any:
         text: str = event.value
@@ -223,7 +226,7 @@ class _Reading:
             self._problem(event, f"Nested deeper than {MAX_NESTING} levels", "")
             raise Unreadable(self._problems)
         if self._stack and self._stack[-1][1] is _WANT_KEY:
-            self._problem(event, "A key must be plain text", "")
+            self._problem(event, "A key must be plain text", _QUOTE)
             raise Unreadable(self._problems)
         self._put(container, event)
         self._stack.append([container, _WANT_KEY if type(container) is dict else None, None])
@@ -240,6 +243,9 @@ class _Reading:
                 container[frame[1]] = value
         if self._places is not None:
             self._keep_place(event)
+
+    def _next_key(self) -> None:
+        """A value is complete."""
         if self._stack and type(self._stack[-1][0]) is dict:
             self._stack[-1][1] = _WANT_KEY
 
@@ -286,7 +292,7 @@ def _syntax_problem(file: str, text: str, error: Any) -> Problem:
     if "\t" in here[: column + 1]:
         hint = "YAML is indented with spaces, not tabs."
     elif "{{" in here:
-        hint = 'Put quotes around values with templates: "{{ … }}".'
+        hint = _QUOTE
     return Problem(
         file=file,
         line=line + 1,
