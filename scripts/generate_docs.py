@@ -12,6 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import source_scan
 
 NOTE = "<!-- Written by `make docs`; do not edit. -->"
@@ -83,6 +84,47 @@ def reliability() -> str:
     return "\n".join(lines) + "\n"
 
 
+def settings() -> str:
+    lines = [
+        "# Settings",
+        NOTE,
+        "",
+        "Read once from the environment of the server and the command line; an option on the",
+        "command line wins. None is ever read from a repository that an order works on.",
+        "",
+        "| Variable | Meaning | Default |",
+        "| --- | --- | --- |",
+    ]
+    for variable, meaning, default in _settings():
+        shown = f"`{default}`" if default else "none"
+        lines.append(f"| `{variable}` | {_cell(meaning)} | {shown} |")
+    lines += [
+        "",
+        "What the command line needs to reach another server, and what programs that we start",
+        "find in their environment, is in [environment.md](environment.md).",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def example_environment() -> str:
+    """All settings, commented out, with their defaults."""
+    lines = ["# Settings with their defaults, all optional. Written by `make docs`; do not edit."]
+    for variable, meaning, default in _settings():
+        lines += ["", f"# {meaning}", f"#{variable}={default}"]
+    return "\n".join(lines) + "\n"
+
+
+def _settings() -> Iterator[tuple[str, str, str]]:
+    """Variable, meaning and default of each."""
+    module = importlib.import_module("agent_work_orders.settings")
+    defaults = {one.name: one.default for one in msgspec.structs.fields(module.Settings)}
+    for field in module.FIELDS:
+        default = defaults[field.name]
+        if field.name == "home":
+            default = module.default_home({})
+        yield field.variable, field.meaning, "" if default == () else str(default)
+
+
 def cli() -> str:
     lines = [
         "# The `awo` command",
@@ -122,7 +164,9 @@ def _commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:
 PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/errors.md": errors,
     "docs/reference/events.md": events,
+    "docs/reference/settings.md": settings,
     "docs/reliability.md": reliability,
+    ".env.example": example_environment,
 }
 if (source_scan.SOURCE / "cli" / "main.py").is_file():
     PAGES["docs/reference/cli.md"] = cli

@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -63,6 +64,7 @@ class Cover:
     slow: bool = field(compare=False)
 
 
+@cache
 def modules(*folders: Path) -> list[Module]:
     found = []
     for folder in folders or (SOURCE,):

@@ -26,3 +26,14 @@ def test_a_code_has_one_http_status() -> None:
 def test_fault_marks_name_rows_of_the_catalogue() -> None:
     known = {code for group in source_scan.faults().values() for code in group}
     assert [cover for cover in source_scan.covers() if cover.fault not in known] == []
+
+
+def test_every_failure_says_what_to_do() -> None:
+    """All but our own bugs, for which a person can do nothing, and the fakes."""
+    found, _ = source_scan.failures()
+    silent = [
+        f"{failure.where}: {failure.code}"
+        for failure in found
+        if not failure.hint and failure.kind != "Broken" and "/testing/" not in failure.where
+    ]
+    assert silent == []
