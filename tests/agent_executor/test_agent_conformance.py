@@ -1,8 +1,12 @@
-"""The one suite, against every agent."""
+"""The one suite, against every agent, in the fake and in the real sandbox."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +14,12 @@ import pytest
 from agent_work_orders.agent_executor import claude_code, command, script, scripted
 from agent_work_orders.agent_executor.agent import Agent
 from agent_work_orders.clock import SystemClock
-from agent_work_orders.sandbox_manager.sandbox import Sandbox
+from agent_work_orders.ids import new_order_id
+from agent_work_orders.repositories.git import Git
+from agent_work_orders.repositories.mirrors import Mirrors
+from agent_work_orders.repositories.url import parse
+from agent_work_orders.sandbox_manager.sandbox import Sandbox, Spec
+from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
 from agent_work_orders.testing.conformance.agent import (
     BEAT,
     EDITED,
@@ -94,10 +103,52 @@ class ClaudeRig:
         return any(text in said for said in self._model.requests[-1].texts)
 
 
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Like tmp_path, but with parents that another user may pass through."""
+    made = Path(tempfile.mkdtemp(prefix="awo-test-"))
+    made.chmod(0o755)
+    yield made
+    shutil.rmtree(made)
+
+
+@pytest.fixture
+async def worktree(folder: Path) -> AsyncIterator[Sandbox]:
+    source = folder / "source"
+    who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.invalid"]
+    for arguments in (
+        ["init", "--quiet", "-b", "main", str(source)],
+        [*who, "-C", str(source), "commit", "--quiet", "--allow-empty", "-m", "Begin"],
+    ):
+        subprocess.run(["git", *arguments], check=True, env={"PATH": os.environ["PATH"]})
+    mirrors = Mirrors(folder / "home" / "mirrors", Git())
+    mirror = await mirrors.ensure(parse(str(source)))
+    sandboxes = LocalSandboxes(folder / "home", mirrors, SystemClock())
+    made = sandboxes.open(
+        Spec(
+            order_id=new_order_id(),
+            sandbox_type="git_worktree",
+            repository=mirror.key,
+            base_sha=mirror.resolve_base(None).sha,
+            branch="awo/test",
+        )
+    )
+    await made.setup()
+    yield made
+    await made.cleanup()
+    sandboxes.close()
+
+
 class TestScripted(AgentConformance):
     @pytest.fixture
     def rig(self, tmp_path: Path) -> ScriptedRig:
         return ScriptedRig(LocalSandbox(tmp_path))
+
+
+class TestScriptedInWorktree(AgentConformance):
+    @pytest.fixture
+    def rig(self, worktree: Sandbox) -> ScriptedRig:
+        return ScriptedRig(worktree)
 
 
 class TestCommand(AgentConformance):
@@ -106,12 +157,20 @@ class TestCommand(AgentConformance):
         return CommandRig(LocalSandbox(tmp_path))
 
 
+class TestCommandInWorktree(AgentConformance):
+    @pytest.fixture
+    def rig(self, worktree: Sandbox) -> CommandRig:
+        return CommandRig(worktree)
+
+
 @pytest.mark.skipif(
     claude_code.find_binary(None) is None,
     reason="Claude Code is not installed (claude-agent-sdk)",
 )
-class TestClaudeCode(AgentConformance):
+class TestClaudeCodeInWorktree(AgentConformance):
+    """As another user, with a private home, below a supervisor: as in production."""
+
     @pytest.fixture
-    async def rig(self, tmp_path: Path) -> AsyncIterator[ClaudeRig]:
+    async def rig(self, worktree: Sandbox) -> AsyncIterator[ClaudeRig]:
         async with ModelSimulator() as model:
-            yield ClaudeRig(LocalSandbox(tmp_path), model)
+            yield ClaudeRig(worktree, model)
