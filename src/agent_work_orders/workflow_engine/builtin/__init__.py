@@ -26,3 +26,13 @@ def find(name: str) -> Definition | None:
     if name in known:
         return known[name]
     return next((found for found in known.values() if name in found.aliases), None)
+
+
+def source(name: str) -> str:
+    """The YAML of a built-in workflow."""
+    return (resources.files(__name__) / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def source(name: str) -> str:
+    """The file of a built-in workflow as written."""
+    return definitions()[name].text

@@ -1,0 +1,136 @@
+"""The built-in workflows, compiled and driven through the machine with made-up answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from agent_work_orders.workflow_engine import builtin
+from agent_work_orders.workflow_engine.catalogue import Catalogue
+from agent_work_orders.workflow_engine.compiler import compile_workflow, plan_hash
+from agent_work_orders.workflow_engine.effects import Finish, Perform
+from agent_work_orders.workflow_engine.events import Submitted, TaskSucceeded
+from agent_work_orders.workflow_engine.inputs import accept
+from agent_work_orders.workflow_engine.machine import advance
+from agent_work_orders.workflow_engine.run import fresh
+
+Answer = Callable[[Perform], dict[str, Any]]
+
+CHANGED = {"text": "done", "commit": "c0ffee", "changed": True, "no_changes": False}
+UNCHANGED = {"text": "nothing", "commit": None, "changed": False, "no_changes": True}
+PASSED = {"passed": True, "found": True, "summary": "3 passed"}
+FAILED = {"passed": False, "found": True, "summary": "test_x failed"}
+NONE = {"passed": False, "found": False, "summary": "no tests"}
+PULL_REQUEST = {"number": 1, "url": "local:1", "branch": "b", "head": "h", "draft": False}
+
+
+def drive(name: str, catalogue: Catalogue, answer: Answer) -> tuple[list[Perform], Finish]:
+    plan = compile_workflow(builtin.definitions()[name], catalogue, children=builtin.find)
+    run = fresh("wo-aaaaaaaaaaaaaaaa", plan, plan_hash(plan))
+    inputs = accept(plan.inputs, {})
+    step = advance(
+        run,
+        Submitted(at_ms=1, plan_hash=plan_hash(plan), inputs=inputs, order={"prompt": "{{ x }}"}),
+    )
+    done: list[Perform] = []
+    waiting = list(step.effects)
+    while waiting:
+        effect = waiting.pop(0)
+        if isinstance(effect, Finish):
+            return done, effect
+        if isinstance(effect, Perform):
+            done.append(effect)
+            event = TaskSucceeded(
+                at_ms=len(done) + 1,
+                path=effect.path,
+                attempt=effect.attempt,
+                outputs=answer(effect),
+            )
+            step = advance(step.run, event)
+            waiting += step.effects
+    raise AssertionError("the run waits for something")
+
+
+def scripted(*tests: dict[str, Any], agent: dict[str, Any] = CHANGED) -> Answer:
+    results = list(tests)
+
+    def answer(effect: Perform) -> dict[str, Any]:
+        if effect.uses == "tests.run":
+            return results.pop(0)
+        return PULL_REQUEST if effect.uses == "forge.open_pull_request" else agent
+
+    return answer
+
+
+def test_plan_build_test_tries_again_with_the_failure_as_feedback(catalogue: Catalogue) -> None:
+    done, end = drive("agent_workflow_plan_build_test", catalogue, scripted(FAILED, PASSED))
+    assert [effect.path for effect in done] == [
+        "plan",
+        "implement[1].build",
+        "implement[1].check",
+        "implement[2].build",
+        "implement[2].check",
+        "publish",
+    ]
+    assert done[1].input == {"command": "build", "feedback": ""}
+    assert done[3].input["feedback"] == "test_x failed"
+    assert [effect.phase for effect in done[:3]] == ["planning", "implementing", "testing"]
+    assert end.outcome == "completed"
+    assert end.outputs == {
+        "iterations": 2,
+        "passed": True,
+        "summary": "3 passed",
+        "pull_request": "local:1",
+    }
+
+
+def test_plan_build_test_gives_up_after_three(catalogue: Catalogue) -> None:
+    answer = scripted(FAILED, FAILED, FAILED)
+    done, end = drive("agent_workflow_plan_build_test", catalogue, answer)
+    assert end.outcome == "failed"
+    assert end.failure is not None and end.failure.code == "loop_exhausted"
+    assert "publish" not in [effect.path for effect in done]
+
+
+def test_plan_build_test_is_content_without_tests(catalogue: Catalogue) -> None:
+    done, end = drive("agent_workflow_plan_build_test", catalogue, scripted(NONE))
+    assert end.outcome == "completed" and done[-1].path == "publish"
+
+
+@pytest.mark.parametrize(
+    ("name", "tests"),
+    [
+        ("agent_workflow_plan", []),
+        ("agent_workflow_build", []),
+        ("agent_workflow_plan_build", []),
+        ("agent_workflow_test", [PASSED]),
+        ("agent_workflow_plan_build_test", [PASSED]),
+    ],
+)
+def test_nothing_is_published_when_nothing_changed(
+    name: str, tests: list[dict[str, Any]], catalogue: Catalogue
+) -> None:
+    done, end = drive(name, catalogue, scripted(*tests, agent=UNCHANGED))
+    assert end.outcome == "completed"
+    assert end.outputs["pull_request"] == ""
+    assert "publish" not in [effect.path for effect in done]
+    done, end = drive(name, catalogue, scripted(*tests))
+    assert end.outcome == "completed"
+    assert end.outputs["pull_request"] == "local:1"
+
+
+def test_failing_tests_make_a_draft(catalogue: Catalogue) -> None:
+    done, _ = drive("agent_workflow_test", catalogue, scripted(FAILED))
+    assert done[-1].input == {"draft": True}
+
+
+def test_the_test_pipeline_repairs_only_what_is_broken(catalogue: Catalogue) -> None:
+    done, end = drive("test-pipeline", catalogue, scripted(PASSED))
+    assert [effect.path for effect in done] == ["baseline"]
+    assert end.outcome == "completed"
+    done, end = drive("test-pipeline", catalogue, scripted(FAILED, FAILED, PASSED))
+    assert [effect.path for effect in done][-1] == "publish"
+    assert done[1].input["feedback"] == "test_x failed"
+    assert end.outcome == "completed"
