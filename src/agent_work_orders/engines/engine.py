@@ -4,13 +4,15 @@
   duplicate, not allowed in this state) is accepted and dropped: `post` returns False.
 - Between `start` and `stop` every open run makes progress; after a crash, `start` goes on from
   the last durable event and performs again only what has no result.
-- Observers are called on the loop after the commit, in the order of the events of a run.
+- Observers are called on the loop after the commit, in the order of the events of a run. Only
+  `TaskStarted`, which is advisory, may be seen before it is durable.
+- How a run queues is part of its `Submitted.order`: `repository`, `priority` (0 to 3), `metered`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -19,15 +21,8 @@ from agent_work_orders.workflow_engine.plan import Plan
 from agent_work_orders.workflow_engine.run import Run
 
 
-class Admission(msgspec.Struct, frozen=True, kw_only=True):
-    """How the run queues: `repository` shares a limit, higher `priority` goes first."""
-
-    repository: str
-    priority: int = 1
-
-
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """A committed event with the run before and after it."""
+    """An event that was taken in, with the run before and after it."""
 
     run_id: str
     seq: int
@@ -41,7 +36,7 @@ Observer = Callable[[Change], None]
 
 class Engine(Protocol):
     async def start(self) -> None:
-        """Take up every open run. Refused (`data_directory_in_use`) when another process has it."""
+        """Take up every open run."""
         ...
 
     async def stop(self, *, drain_s: float = 30.0) -> None:
@@ -49,22 +44,22 @@ class Engine(Protocol):
         next start. Loses nothing."""
         ...
 
-    async def submit(
-        self, run_id: str, plan: Plan, submitted: Submitted, admission: Admission
-    ) -> Run:
-        """Start a run. The same `run_id` again returns the run that is there."""
+    async def submit(self, run_id: str, plan: Plan, submitted: Submitted) -> Run:
+        """Start a run. The same `run_id` again returns the run that is there. Unavailable when
+        draining or halted."""
         ...
 
     async def post(self, run_id: str, event: AnyEvent) -> bool:
-        """Tell a run what happened. NotFound for an unknown run; Unavailable when halted."""
+        """Tell a run what happened. NotFound `run_unknown`; Conflict `run_quarantined`;
+        Unavailable when halted."""
         ...
 
-    def run(self, run_id: str) -> Run | None:
-        """The run as of its last durable event, open or ended. May read the disk."""
+    async def run(self, run_id: str) -> Run | None:
+        """The run as of its last durable event, open or ended."""
         ...
 
     def observe(self, observer: Observer) -> None: ...
 
-    def health(self) -> dict[str, object]:
+    def health(self) -> dict[str, Any]:
         """`{"ok": bool, "reason": …, "open": n, "running": n, "queued": n}` for /readyz, /status."""
         ...

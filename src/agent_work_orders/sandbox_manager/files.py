@@ -27,7 +27,7 @@ def components(path: str) -> list[str]:
     """A relative path taken apart; Refused `path_outside_workspace` if it could lead outside."""
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if path.startswith("/") or "\0" in path or ".." in parts or not parts or len(path) > 4096:
-        raise _outside(path)
+        raise outside(path)
     return parts
 
 
@@ -38,21 +38,28 @@ def read(root: Path, path: str, limit_bytes: int, user: AgentUser) -> bytes:
             fd = os.open(parts[-1], _FILE, dir_fd=folder)
         except OSError as error:
             raise _unreadable(path, error) from None
-    with os.fdopen(fd, "rb") as file:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
-            raise _outside(path)
-        # A hard link to a file of someone else would show it with the server's rights.
-        if found.st_nlink > 1 and found.st_uid != user.uid:
-            raise _outside(path)
-        if found.st_size > limit_bytes:
-            raise TooLarge(
-                "file_too_large",
-                f"{path} has {found.st_size} bytes; at most {limit_bytes} are read",
-                hint="Ask for a smaller file.",
-                field="path",
-            )
-        return file.read(limit_bytes)
+    try:
+        _check_readable(fd, path, limit_bytes, user)
+        with os.fdopen(os.dup(fd), "rb") as file:
+            return file.read(limit_bytes)
+    finally:
+        os.close(fd)
+
+
+def _check_readable(fd: int, path: str, limit_bytes: int, user: AgentUser) -> None:
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode):
+        raise outside(path)
+    # A hard link to a file of someone else would show it with the server's rights.
+    if found.st_nlink > 1 and found.st_uid != user.uid:
+        raise outside(path)
+    if found.st_size > limit_bytes:
+        raise TooLarge(
+            "file_too_large",
+            f"{path} has {found.st_size} bytes; at most {limit_bytes} are read",
+            hint="Ask for a smaller file.",
+            field="path",
+        )
 
 
 def write(root: Path, path: str, content: bytes, user: AgentUser, mode: int = 0o644) -> None:
@@ -204,7 +211,7 @@ def lost(root: Path) -> Environmental:
     )
 
 
-def _outside(path: str) -> Refused:
+def outside(path: str) -> Refused:
     return Refused(
         "path_outside_workspace",
         f"{path[:200]!r} is not a plain path inside the workspace",
@@ -216,7 +223,7 @@ def _outside(path: str) -> Refused:
 def _unreadable(path: str, error: OSError) -> Refused:
     if error.errno == errno.ENOENT:
         return NotFound("file_missing", f"The workspace has no file {path[:200]!r}", field="path")
-    return _outside(path)
+    return outside(path)
 
 
 def _unwritable(path: str, error: OSError) -> Refused | Environmental:
@@ -226,4 +233,4 @@ def _unwritable(path: str, error: OSError) -> Refused | Environmental:
             f"No space left to write {path[:200]!r}",
             hint="Free space on the data directory's disk.",
         )
-    return _outside(path)
+    return outside(path)

@@ -108,6 +108,13 @@ class LocalSandbox:
         place = self._workspace.place
         await asyncio.to_thread(files.write, self._workspace.repo, path, content, place.user)
 
+    async def put_private(self, name: str, content: bytes) -> str:
+        if len(files.components(name)) != 1:
+            raise files.outside(name)
+        home, user = self._workspace.folder / "home", self._workspace.place.user
+        await asyncio.to_thread(files.write, home, name, content, user, 0o600)
+        return str(home / name)
+
     async def commit(self, message: str, *, author: str, at_ms: int) -> str | None:
         async with self._turnstile.alone():
             entry = self._active()

@@ -34,13 +34,16 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     repository_url: str
     repository: str
     """Key of the repository's mirror."""
-    base_branch: str
-    base_sha: str
+    base_branch: str | None
+    """The branch to start from as asked for; None is the repository's default."""
     branch: str
     sandbox_type: str
     agent: JsonObject
     """Name and options of the agent: `{"name": "command", "argv": [...]}`."""
+    agent_timeout_s: float | None = None
+    """For this order's agent tasks, instead of the workflow's limit."""
     workflow: str
+    workflow_kind: str = "custom"
     prompt: str = ""
     github_issue_number: str | None = None
     title: str = ""
@@ -59,6 +62,8 @@ class ToolContext(Protocol):
     key: str
     """What this task is: stable over attempts and restarts."""
     phase: str | None
+    timeout_s: float
+    """How long the task may take; a tool that runs programs gives them this limit."""
 
     def now_ms(self) -> int: ...
 
@@ -96,6 +101,10 @@ class ToolContext(Protocol):
         """Keep evidence with the order; returns its sha256."""
         ...
 
+    def keep(self, evidence: JsonObject) -> None:
+        """Outputs to record even if this attempt fails."""
+        ...
+
     def previous_outputs(self) -> JsonObject | None:
         """Evidence of this task's last failed attempt, if any."""
         ...
@@ -104,7 +113,7 @@ class ToolContext(Protocol):
 class Tool(Protocol):
     info: ToolInfo
 
-    async def __call__(self, ctx: ToolContext, **inputs: Any) -> JsonObject: ...
+    async def __call__(self, ctx: ToolContext, *args: Any, **inputs: Any) -> JsonObject: ...
 
 
 Tools = Mapping[str, Tool]

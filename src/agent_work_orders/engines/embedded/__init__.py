@@ -1,0 +1,1 @@
+"""The default engine: one process, one SQLite journal, no server."""

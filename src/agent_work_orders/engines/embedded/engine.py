@@ -1,0 +1,374 @@
+"""The embedded engine: it advances runs, commits, and only then acts.
+
+- An event is applied in memory and handed to the journal in one go, so that the journal's order
+  is the order of events; what it causes happens after the commit.
+- A run's durable state is what its last commit made, and only that is shown. When a commit fails,
+  memory is worth nothing: every task is stopped, and everything is loaded again once the journal
+  can write (disk full); after any other failure the process must be restarted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from agent_work_orders.clock import Clock
+from agent_work_orders.engines.embedded.alarm import Alarm
+from agent_work_orders.engines.embedded.held import Held, Pending, effect_id, restore, to_commit
+from agent_work_orders.engines.embedded.lanes import Lanes, Limits, Ticket
+from agent_work_orders.engines.embedded.worker import Job, Worker
+from agent_work_orders.engines.engine import Change, Observer
+from agent_work_orders.engines.perform import Desk
+from agent_work_orders.errors import Conflict, NotFound, Unavailable
+from agent_work_orders.state_manager.journal import Commit, Journal, LoadedRun, Quarantined
+from agent_work_orders.workflow_engine import effects as ask
+from agent_work_orders.workflow_engine import events as on
+from agent_work_orders.workflow_engine.machine import advance
+from agent_work_orders.workflow_engine.plan import Plan
+from agent_work_orders.workflow_engine.run import Run, fresh
+
+REOPEN_EVERY_S = 1.0
+KEEP_ENDED = 256
+
+Starts = Callable[[int], Iterable[tuple[Ticket, int]]]
+"""Orders begun since a moment, oldest first: what the rate limits must remember at a restart."""
+
+
+class EmbeddedEngine:
+    def __init__(
+        self,
+        journal: Journal,
+        desk: Desk,
+        clock: Clock,
+        *,
+        limits: Limits | None = None,
+        starts: Starts = lambda _since_ms: (),
+    ) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._limits = limits or Limits()
+        self._starts = starts
+        self._observers: list[Observer] = []
+        self._held: dict[str, Held] = {}
+        self._ended: OrderedDict[str, Held] = OrderedDict()
+        self._quarantined: dict[str, Quarantined] = {}
+        self._plans: dict[bytes, Plan] = {}
+        self._lanes: Lanes[Job] = Lanes(self._limits)
+        self._alarm = Alarm(clock, self._fire)
+        self._worker = Worker(self, desk, clock)
+        self._epoch = 0
+        self._state = "new"
+        self._reason = ""
+        self._recovery: asyncio.Task[None] | None = None
+        self._rate_wake: asyncio.TimerHandle | None = None
+
+    # -- the contract
+
+    async def start(self) -> None:
+        self._epoch = self._journal.next_epoch()
+        self._state = "running"
+        self._take_up()
+
+    async def stop(self, *, drain_s: float = 30.0) -> None:
+        if self._state == "stopped":
+            return
+        self._state = "draining"
+        self._alarm.stop()
+        if self._rate_wake is not None:
+            self._rate_wake.cancel()
+        if self._recovery is not None:
+            self._recovery.cancel()
+        await self._worker.drain(drain_s)
+        self._state = "stopped"
+        await self._worker.abandon()
+
+    async def submit(self, run_id: str, plan: Plan, submitted: on.Submitted) -> Run:
+        self._check_open(new=True)
+        held = self._find(run_id)
+        if held is None:
+            held, saved = self.begin(run_id, plan, submitted)
+            await saved
+        return held.durable
+
+    async def post(self, run_id: str, event: on.AnyEvent) -> bool:
+        self._check_open()
+        held = self._find(run_id)
+        if held is None:
+            raise NotFound("run_unknown", f"there is no run {run_id}")
+        saved = self.apply(held, event)
+        if saved is None:
+            return False
+        await saved
+        return True
+
+    async def run(self, run_id: str) -> Run | None:
+        held = self._find(run_id)
+        return None if held is None else held.durable
+
+    def observe(self, observer: Observer) -> None:
+        self._observers.append(observer)
+
+    def health(self) -> dict[str, Any]:
+        return {
+            "ok": self._state == "running",
+            "state": self._state,
+            "reason": self._reason,
+            "open": len(self._held),
+            "running": self._lanes.running,
+            "queued": self._lanes.queued,
+            "timers": len(self._alarm),
+            "quarantined": sorted(self._quarantined),
+        }
+
+    def held_until_ms(self, run_id: str) -> int | None:
+        """Until when a rate limit keeps the order from starting, or None."""
+        held = self._held.get(run_id)
+        return None if held is None else self._lanes.held_until_ms(held.ticket, self._clock.now_ms())
+
+    def open_runs(self) -> list[str]:
+        return list(self._held)
+
+    def quarantined(self) -> list[Quarantined]:
+        return list(self._quarantined.values())
+
+    # -- what the worker needs
+
+    def begin(
+        self, run_id: str, plan: Plan, submitted: on.Submitted
+    ) -> tuple[Held, asyncio.Future[None]]:
+        held = Held(fresh(run_id, plan, submitted.plan_hash), 0)
+        self._held[run_id] = held
+        saved = self.apply(held, submitted)
+        assert saved is not None
+        return held, saved
+
+    def find(self, run_id: str) -> Held | None:
+        return self._find(run_id)
+
+    @property
+    def epoch(self) -> int:
+        return self._epoch
+
+    @property
+    def accepting(self) -> bool:
+        """Whether answers may be written: not once the engine has stopped or halted."""
+        return self._state in ("running", "draining")
+
+    def apply(
+        self,
+        held: Held,
+        event: on.AnyEvent,
+        *,
+        done: str | None = None,
+        lease: tuple[str, int] | None = None,
+    ) -> asyncio.Future[None] | None:
+        """Take an event in. None when it changed nothing, or when nobody needs to wait for it."""
+        before = held.run
+        step = advance(before, event)
+        if done is not None:
+            held.owed.discard(done)
+        if step.run is before:
+            if done is not None:
+                row = Commit(run_id=before.run_id, done_effects=(done,))
+                self._journal.append_lazily(row)
+                self._retire(held)
+            return None
+        held.run = step.run
+        held.seq += 1
+        acts = tuple(
+            (effect_id(held.seq, number, effect), effect)
+            for number, effect in enumerate(step.effects)
+        )
+        commit = to_commit(held, event, step, acts, done=done, lease=lease)
+        held.owed.update(row.effect_id for row in commit.effects)
+        change = Change(
+            run_id=before.run_id, seq=held.seq, event=event, before=before, after=step.run
+        )
+        entry = Pending(change, acts, lease is not None)
+        held.pending.append(entry)
+        if lease is not None:
+            self._journal.append_lazily(commit)
+            self._flush(held)
+            return None
+        saved = self._journal.append(commit)
+        saved.add_done_callback(partial(self._committed, held, entry))
+        return saved
+
+    def pump(self) -> None:
+        """Give free slots to whoever is next."""
+        if self._state != "running":
+            return
+        now_ms = self._clock.now_ms()
+        while (taken := self._lanes.take(now_ms)) is not None:
+            self._worker.run(taken[1])
+        if self._lanes.queued and self._rate_wake is None:
+            opens_ms = self._lanes.opens_at_ms(now_ms)
+            if opens_ms is not None:
+                loop = asyncio.get_running_loop()
+                delay_s = (opens_ms - now_ms) / 1000
+                self._rate_wake = loop.call_later(min(delay_s, 30.0), self._rate_opened)
+
+    def release(self) -> None:
+        self._lanes.release()
+
+    def withdraw(self, held: Held, effect_id: str) -> None:
+        """Take a task that has not begun out of the queue."""
+        run_id = held.run.run_id
+        self._lanes.withdraw(held.ticket, lambda job: job[:2] == (run_id, effect_id))
+
+    def finished(self, held: Held, effect_id: str) -> None:
+        """An effect that is not answered by an event is done."""
+        held.owed.discard(effect_id)
+        if self.accepting:
+            row = Commit(run_id=held.run.run_id, done_effects=(effect_id,))
+            self._journal.append_lazily(row)
+        self._retire(held)
+
+    # -- after the commit
+
+    def _committed(self, held: Held, entry: Pending, saved: asyncio.Future[None]) -> None:
+        if saved.cancelled():
+            return
+        error = saved.exception()
+        if error is not None:
+            self._halt(error)
+            return
+        entry.ready = True
+        self._flush(held)
+
+    def _flush(self, held: Held) -> None:
+        while held.pending and held.pending[0].ready:
+            entry = held.pending.popleft()
+            held.durable = entry.change.after
+            for observer in self._observers:
+                observer(entry.change)
+            self._act(held, entry.acts)
+        if held.durable.live == 0 and held.durable.parent is None:
+            self._lanes.rest(held.ticket)
+        self._retire(held)
+        self.pump()
+
+    def _act(self, held: Held, acts: tuple[tuple[str, ask.AnyEffect], ...]) -> None:
+        run_id = held.run.run_id
+        for name, effect in acts:
+            if isinstance(effect, ask.Perform):
+                self._lanes.enqueue(held.ticket, Job(run_id, name, effect))
+            elif isinstance(effect, ask.SetTimer):
+                self._alarm.set(run_id, effect.timer, effect.at_ms)
+            elif isinstance(effect, ask.ClearTimer):
+                self._alarm.clear(run_id, effect.timer)
+            else:
+                self._worker.act(held, name, effect)
+
+    def _retire(self, held: Held) -> None:
+        """An ended run leaves the memory once nothing of it is owed."""
+        run = held.durable
+        if run.stage != "ended" or held.pending or held.owed or held.run is not run:
+            return
+        if self._held.pop(run.run_id, None) is not None:
+            if run.parent is None:
+                self._lanes.forget(held.ticket)
+            self._ended[run.run_id] = held
+            if len(self._ended) > KEEP_ENDED:
+                self._ended.popitem(last=False)
+
+    def _find(self, run_id: str) -> Held | None:
+        if run_id in self._quarantined:
+            broken = self._quarantined[run_id]
+            raise Conflict(
+                "run_quarantined",
+                f"the journal of {run_id} is damaged at event {broken.seq}: {broken.reason}",
+                hint="Restore a backup, or read what is left with `awo show`; see docs/runbook.md.",
+            )
+        held = self._held.get(run_id)
+        if held is not None:
+            return held
+        held = self._ended.pop(run_id, None)
+        if held is None:
+            loaded = self._journal.load_run(run_id)
+            if isinstance(loaded, Quarantined):
+                self._quarantined[run_id] = loaded
+                return self._find(run_id)
+            if loaded is None:
+                return None
+            held = restore(loaded, self._plans)
+        self._held[run_id] = held
+        self._retire(held)
+        return held
+
+    # -- taking up, timers, trouble
+
+    def _take_up(self) -> None:
+        loaded = self._journal.load_open()
+        now_ms = self._clock.now_ms()
+        self._lanes.remember(self._starts(now_ms - 3_600_000))
+        self._quarantined = {broken.run_id: broken for broken in loaded.quarantined}
+        held = [(restore(row, self._plans), row) for row in loaded.runs]
+        self._held = {one.run.run_id: one for one, _ in held}
+        for one, row in held:
+            self._resume(one, row)
+        self.pump()
+
+    def _resume(self, held: Held, loaded: LoadedRun) -> None:
+        """Timers run on; what was under way is lost and said so; what was due is due."""
+        run_id = held.run.run_id
+        for timer in loaded.timers:
+            self._alarm.set(run_id, timer.timer, timer.at_ms)
+        for row in loaded.effects:
+            effect = ask.decode(row.body)
+            if not isinstance(effect, ask.Perform):
+                self._worker.act(held, row.effect_id, effect)
+            elif row.lease is not None:
+                lost = on.TaskLost(
+                    at_ms=self._clock.now_ms(), path=effect.path, attempt=effect.attempt
+                )
+                self.apply(held, lost, done=row.effect_id)
+            else:
+                self._lanes.enqueue(held.ticket, Job(run_id, row.effect_id, effect))
+        self._retire(held)
+
+    def _fire(self, run_id: str, timer: str) -> None:
+        held = self._held.get(run_id)
+        if held is not None and self._state == "running":
+            self.apply(held, on.TimerFired(at_ms=self._clock.now_ms(), timer=timer))
+
+    def _rate_opened(self) -> None:
+        self._rate_wake = None
+        self.pump()
+
+    def _check_open(self, *, new: bool = False) -> None:
+        if self._state == "running" or (self._state == "draining" and not new):
+            return
+        raise Unavailable(
+            "engine_unavailable",
+            f"the engine is {self._state}" + (f": {self._reason}" if self._reason else ""),
+            hint="Free disk space if it is full; otherwise restart the server.",
+        )
+
+    def _halt(self, error: BaseException) -> None:
+        if self._state not in ("running", "draining"):
+            return
+        self._state = "halted"
+        self._reason = str(error)
+        self._recovery = asyncio.get_running_loop().create_task(self._recover())
+
+    async def _recover(self) -> None:
+        """Memory is ahead of the disk: drop it, and load again once the journal can write."""
+        await self._worker.abandon()
+        self._alarm.stop()
+        while True:
+            await asyncio.sleep(REOPEN_EVERY_S)
+            try:
+                await self._journal.reopen()
+                break
+            except Exception as error:  # noqa: BLE001 - any reason to stay halted is told as one
+                self._reason = str(error)
+        self._lanes = Lanes(self._limits)
+        self._alarm = Alarm(self._clock, self._fire)
+        self._ended.clear()
+        self._epoch = self._journal.next_epoch()
+        self._state, self._reason = "running", ""
+        self._take_up()

@@ -1,0 +1,154 @@
+"""A run that the engine holds in memory, and its way to and from the journal."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import msgspec
+
+from agent_work_orders import ids
+from agent_work_orders.engines.embedded.lanes import PRIORITIES, Ticket
+from agent_work_orders.engines.engine import Change
+from agent_work_orders.state_manager.journal import (
+    Commit,
+    EffectRow,
+    EventRow,
+    LoadedRun,
+    Snapshot,
+    TimerRow,
+)
+from agent_work_orders.workflow_engine import effects as ask
+from agent_work_orders.workflow_engine import events as on
+from agent_work_orders.workflow_engine import plan as plans
+from agent_work_orders.workflow_engine import run as runs
+from agent_work_orders.workflow_engine.machine import Step, advance
+from agent_work_orders.workflow_engine.run import Run
+
+# A run is replayed from its start until it has this many events; then snapshots come at every
+# doubling, so that their cost stays a constant share of the whole however long the run is.
+FIRST_SNAPSHOT = 256
+
+DURABLE = (
+    ask.Perform,
+    ask.Undo,
+    ask.StartChild,
+    ask.CancelChild,
+    ask.RollbackChild,
+)
+
+
+def is_durable(effect: ask.AnyEffect) -> bool:
+    """Whether it must be done even after a crash. Nobody but observers hears a root run's end."""
+    if isinstance(effect, ask.Finish):
+        return effect.parent is not None
+    return isinstance(effect, DURABLE)
+
+
+class Pending(msgspec.Struct):
+    """An applied event that waits to be durable and shown."""
+
+    change: Change
+    acts: tuple[tuple[str, ask.AnyEffect], ...]
+    ready: bool
+
+
+class Held:
+    def __init__(self, run: Run, seq: int, snapshot_at: int = FIRST_SNAPSHOT) -> None:
+        self.run = run
+        self.durable = run
+        self.seq = seq
+        self.snapshot_at = snapshot_at
+        self.pending: deque[Pending] = deque()
+        self.owed: set[str] = set()
+        """Ids of effects that are not done."""
+        self._ticket: Ticket | None = None
+
+    @property
+    def ticket(self) -> Ticket:
+        """Known once the run was submitted."""
+        if self._ticket is None:
+            order = self.run.order
+            self._ticket = Ticket(
+                order_id=ids.order_of(self.run.run_id),
+                repository=str(order.get("repository", "")),
+                priority=min(max(int(order.get("priority", 1)), 0), PRIORITIES - 1),
+                metered=bool(order.get("metered", True)),
+            )
+        return self._ticket
+
+
+def effect_id(seq: int, number: int, effect: ask.AnyEffect) -> str:
+    if isinstance(effect, ask.Perform):
+        return f"perform:{effect.path}:{effect.attempt}"
+    return f"{seq}:{number}"
+
+
+def to_commit(
+    held: Held,
+    event: on.AnyEvent,
+    step: Step,
+    acts: tuple[tuple[str, ask.AnyEffect], ...],
+    *,
+    done: str | None = None,
+    lease: tuple[str, int] | None = None,
+) -> Commit:
+    """What the journal must keep of a step that `held` has already taken."""
+    run_id, seq, after = held.run.run_id, held.seq, step.run
+    rows, timers, cleared = [], [], []
+    for name, effect in acts:
+        if isinstance(effect, ask.SetTimer):
+            timers.append(TimerRow(run_id=run_id, timer=effect.timer, at_ms=effect.at_ms))
+        elif isinstance(effect, ask.ClearTimer):
+            cleared.append(effect.timer)
+        elif is_durable(effect):
+            rows.append(EffectRow(run_id=run_id, effect_id=name, body=ask.encode(effect)))
+    if isinstance(event, on.TimerFired):
+        cleared.append(event.timer)
+    snapshot = None
+    if seq >= held.snapshot_at:
+        snapshot = Snapshot(run_id=run_id, seq=seq, body=runs.encode(after))
+        held.snapshot_at = 2 * seq
+    submitted = isinstance(event, on.Submitted)
+    return Commit(
+        run_id=run_id,
+        events=(
+            EventRow(
+                run_id=run_id,
+                seq=seq,
+                at_ms=event.at_ms,
+                kind=on.kind_of(event),
+                body=on.encode(event),
+            ),
+        ),
+        effects=tuple(rows),
+        done_effects=(done,) if done is not None else (),
+        leased_effects=(lease,) if lease is not None else (),
+        set_timers=tuple(timers),
+        clear_timers=tuple(timer for timer in cleared),
+        snapshot=snapshot,
+        ended=after.stage == "ended",
+        plan=(after.plan_hash, plans.encode(after.plan)) if submitted else None,
+    )
+
+
+def restore(loaded: LoadedRun, cache: dict[bytes, plans.Plan]) -> Held:
+    """Replay a run from its last snapshot. Runs of one version share their plan."""
+    plan = cache.get(loaded.plan)
+    if plan is None:
+        plan = cache[loaded.plan] = plans.decode(loaded.plan)
+    snapshot_at = FIRST_SNAPSHOT
+    if loaded.snapshot is not None:
+        run = runs.decode(loaded.snapshot.body, loaded.run_id, plan)
+        seq = loaded.snapshot.seq
+        snapshot_at = 2 * seq
+    else:
+        run, seq = runs.fresh(loaded.run_id, plan, ""), 0
+    for row in loaded.events:
+        event = on.decode(row.body)
+        if isinstance(event, on.Submitted):
+            run = runs.fresh(loaded.run_id, plan, event.plan_hash)
+        run = advance(run, event).run
+        seq = row.seq
+    held = Held(run, seq, snapshot_at)
+    held.owed = {row.effect_id for row in loaded.effects}
+    return held

@@ -1,0 +1,234 @@
+"""The hands of the embedded engine: tasks under way, child runs, undo.
+
+At most one attempt of a task runs at a time: a newer one waits until the older is dead, so that
+two agents never share a workspace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from agent_work_orders.clock import Clock
+from agent_work_orders.engines.embedded.held import Held
+from agent_work_orders.engines.perform import CANCELLED, Answer, Desk, Request
+from agent_work_orders.errors import Refused
+from agent_work_orders.tools.tool import Prompt
+from agent_work_orders.workflow_engine import effects as ask
+from agent_work_orders.workflow_engine import events as on
+from agent_work_orders.workflow_engine import inputs as declared
+from agent_work_orders.workflow_engine.compiler import plan_hash
+
+if TYPE_CHECKING:
+    from agent_work_orders.engines.embedded.engine import EmbeddedEngine
+
+
+class Job(NamedTuple):
+    run_id: str
+    effect_id: str
+    effect: ask.Perform
+
+
+class Worker:
+    def __init__(self, engine: EmbeddedEngine, desk: Desk, clock: Clock) -> None:
+        self._engine = engine
+        self._desk = desk
+        self._clock = clock
+        self._jobs: dict[tuple[str, str], tuple[int, asyncio.Task[Answer]]] = {}
+        self._others: set[asyncio.Task[None]] = set()
+
+    def run(self, job: Job) -> None:
+        at = (job.run_id, job.effect.path)
+        older = self._jobs.get(at)
+        task = asyncio.get_running_loop().create_task(
+            self._perform(job, None if older is None else older[1])
+        )
+        self._jobs[at] = (job.effect.attempt, task)
+        # Not a `finally`: a task that is cancelled before its first step never reaches one.
+        task.add_done_callback(partial(self._performed, job))
+
+    def act(self, held: Held, effect_id: str, effect: ask.AnyEffect) -> None:
+        """Everything but tool tasks and timers."""
+        match effect:
+            case ask.CancelRunning():
+                self._cancel(held, effect)
+            case ask.Undo():
+                self._spawn(self._undo(held, effect_id, effect))
+            case ask.StartChild():
+                self._spawn(self._start_child(held, effect_id, effect))
+            case ask.CancelChild():
+                self._spawn(self._cancel_child(held, effect_id, effect))
+            case ask.RollbackChild():
+                self._spawn(self._roll_back_child(held, effect_id, effect))
+            case ask.Finish() if effect.parent is not None:
+                self._spawn(self._tell_parent(held, effect_id, effect))
+            case _:
+                pass
+
+    async def drain(self, drain_s: float) -> None:
+        """Wait for what runs, at most so long."""
+        running: list[asyncio.Task[Any]] = [task for _, task in self._jobs.values()]
+        running += self._others
+        if running:
+            await asyncio.wait(running, timeout=drain_s)
+
+    async def abandon(self) -> None:
+        """Stop what runs, without an answer: the next start takes it up again."""
+        running: list[asyncio.Task[Any]] = [task for _, task in self._jobs.values()]
+        running += self._others
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running)
+
+    # -- tool tasks
+
+    async def _perform(self, job: Job, older: asyncio.Task[Answer] | None) -> Answer:
+        engine, effect = self._engine, job.effect
+        held = engine.find(job.run_id)
+        assert held is not None
+        if older is not None and not older.done():
+            await asyncio.wait([older])
+        started = on.TaskStarted(
+            at_ms=self._clock.now_ms(), path=effect.path, attempt=effect.attempt
+        )
+        engine.apply(held, started, lease=(job.effect_id, engine.epoch))
+        request = self._request(held, effect)
+        return await self._desk.perform(request, lambda: _waiting(held, effect.path))
+
+    def _performed(self, job: Job, task: asyncio.Task[Answer]) -> None:
+        engine, effect = self._engine, job.effect
+        mine = self._jobs.get((job.run_id, effect.path))
+        if mine is not None and mine[0] == effect.attempt:
+            del self._jobs[job.run_id, effect.path]
+        engine.release()
+        answer = self._cancelled(effect.path, effect.attempt) if task.cancelled() else task.result()
+        held = engine.find(job.run_id)
+        if engine.accepting and held is not None:
+            engine.apply(held, answer, done=job.effect_id)
+        engine.pump()
+
+    def _cancelled(self, path: str, attempt: int) -> Answer:
+        return on.TaskFailed(
+            at_ms=self._clock.now_ms(), path=path, attempt=attempt, failure=CANCELLED
+        )
+
+    def _request(self, held: Held, effect: ask.Perform | ask.Undo) -> Request:
+        return Request(
+            run_id=held.run.run_id,
+            path=effect.path,
+            attempt=effect.attempt if isinstance(effect, ask.Perform) else 1,
+            key=effect.key,
+            uses=effect.uses,
+            input=effect.input,
+            timeout_s=effect.timeout_s,
+            phase=effect.phase if isinstance(effect, ask.Perform) else None,
+            order=held.run.order,
+            previous_outputs=held.run.task(effect.path).outputs,
+        )
+
+    def _cancel(self, held: Held, effect: ask.CancelRunning) -> None:
+        found = self._jobs.get((held.run.run_id, effect.path))
+        if found is not None and found[0] == effect.attempt:
+            found[1].cancel()
+            return
+        # Still in the queue: nothing runs, so the answer can be given here.
+        name = f"perform:{effect.path}:{effect.attempt}"
+        self._engine.withdraw(held, name)
+        self._engine.apply(held, self._cancelled(effect.path, effect.attempt), done=name)
+
+    async def _undo(self, held: Held, effect_id: str, effect: ask.Undo) -> None:
+        answer = await self._desk.undo(self._request(held, effect))
+        if self._engine.accepting:
+            self._engine.apply(held, answer, done=effect_id)
+
+    # -- child runs
+
+    async def _start_child(self, held: Held, effect_id: str, effect: ask.StartChild) -> None:
+        engine, now_ms = self._engine, self._clock.now_ms()
+        if engine.find(effect.run_id) is None:
+            plan = held.run.plan.children[effect.workflow]
+            try:
+                given = declared.accept(plan.inputs, effect.inputs)
+            except Refused as error:
+                failure = on.Failure(
+                    category="permanent", code=error.code, message=error.message, hint=error.hint
+                )
+                engine.apply(held, _ended(effect, now_ms, failure), done=effect_id)
+                return
+            submitted = on.Submitted(
+                at_ms=now_ms,
+                plan_hash=plan_hash(plan),
+                inputs=given,
+                order=held.run.order,
+                by=held.run.by,
+                parent=on.Parent(run_id=held.run.run_id, path=effect.path),
+            )
+            _, saved = engine.begin(effect.run_id, plan, submitted)
+            await saved
+        engine.finished(held, effect_id)
+
+    async def _cancel_child(self, held: Held, effect_id: str, effect: ask.CancelChild) -> None:
+        child = self._engine.find(effect.run_id)
+        event = on.CancelAsked(at_ms=self._clock.now_ms(), by="parent")
+        if child is not None:
+            saved = self._engine.apply(child, event)
+            if saved is not None:
+                await saved
+        self._engine.finished(held, effect_id)
+
+    async def _roll_back_child(
+        self, held: Held, effect_id: str, effect: ask.RollbackChild
+    ) -> None:
+        child = self._engine.find(effect.run_id)
+        now_ms = self._clock.now_ms()
+        saved = None
+        if child is not None:
+            saved = self._engine.apply(child, on.RollbackAsked(at_ms=now_ms, by="parent"))
+        if saved is not None:
+            await saved
+        elif child is None or child.run.stage == "ended":
+            self._engine.apply(held, on.Undone(at_ms=now_ms, path=effect.path))
+        self._engine.finished(held, effect_id)
+
+    async def _tell_parent(self, held: Held, effect_id: str, effect: ask.Finish) -> None:
+        parent = None if effect.parent is None else self._engine.find(effect.parent.run_id)
+        if parent is not None and effect.parent is not None:
+            event = on.ChildFinished(
+                at_ms=self._clock.now_ms(),
+                path=effect.parent.path,
+                child_run_id=held.run.run_id,
+                outcome=effect.outcome,
+                outputs=effect.outputs,
+                failure=effect.failure,
+                usage=effect.usage,
+            )
+            saved = self._engine.apply(parent, event)
+            if saved is not None:
+                await saved
+        self._engine.finished(held, effect_id)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._others.add(task)
+        task.add_done_callback(self._others.discard)
+
+
+def _waiting(held: Held, path: str) -> list[Prompt]:
+    return [
+        Prompt(prompt_id=prompt.prompt_id, text=prompt.text)
+        for prompt in held.run.prompts
+        if prompt.target == path and not prompt.delivered
+    ]
+
+
+def _ended(effect: ask.StartChild, at_ms: int, failure: on.Failure) -> on.ChildFinished:
+    return on.ChildFinished(
+        at_ms=at_ms,
+        path=effect.path,
+        child_run_id=effect.run_id,
+        outcome="failed",
+        failure=failure,
+    )

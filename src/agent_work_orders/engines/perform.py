@@ -1,0 +1,271 @@
+"""Effect -> tool -> event: the one place where exceptions become events.
+
+Both engines call it. A tool's outputs and failures come back as data of bounded size: what is
+larger is kept as an artifact and replaced by its hash.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+import msgspec
+
+from agent_work_orders.clock import Clock
+from agent_work_orders.errors import AgentWorkOrdersError, Broken, Failed, Permanent, Transient
+from agent_work_orders.state_manager.artifacts import Artifacts
+from agent_work_orders.state_manager.ledger import Ledger
+from agent_work_orders.tools.tool import JsonObject, Order, Parked, Prompt, Tool
+from agent_work_orders.workflow_engine.events import (
+    Failure,
+    TaskFailed,
+    TaskParked,
+    TaskSucceeded,
+    Undone,
+    Usage,
+)
+
+# FAULTS A25: a journal row stays small whatever a tool returns.
+OUTPUTS_LIMIT_BYTES = 256 * 1024
+KEPT_TEXT_BYTES = 1_024
+# A tool gives its programs the task's limit and says itself what took too long; this is for a
+# tool that does not come back.
+GRACE_S = 10.0
+
+Answer = TaskSucceeded | TaskFailed | TaskParked
+Look = Callable[[], Awaitable[JsonObject | None]]
+Do = Callable[[], Awaitable[JsonObject]]
+
+
+CANCELLED = Failure(
+    category="permanent",
+    code="cancelled",
+    message="The task was stopped because somebody asked for it",
+    hint="Retry the order to run it again.",
+)
+
+
+class Log(Protocol):
+    def __call__(self, order_id: str, event: str, level: str, fields: Mapping[str, Any]) -> None:
+        """A line of the order's log; redaction and storage are the sink's."""
+        ...
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """One attempt at one task."""
+
+    run_id: str
+    path: str
+    attempt: int
+    key: str
+    uses: str
+    input: JsonObject
+    timeout_s: float
+    phase: str | None
+    order: JsonObject
+    previous_outputs: JsonObject | None = None
+
+
+class Context:
+    """What a tool is handed. One per attempt."""
+
+    def __init__(self, request: Request, desk: Desk, waiting: Callable[[], list[Prompt]]) -> None:
+        self.order = msgspec.convert(request.order, Order, strict=False)
+        self.run_id = request.run_id
+        self.path = request.path
+        self.attempt = request.attempt
+        self.key = request.key
+        self.phase = request.phase
+        self.timeout_s = request.timeout_s
+        self.usage: Usage | None = None
+        self.given: list[str] = []
+        self.evidence: JsonObject | None = None
+        self._request = request
+        self._desk = desk
+        self._waiting = waiting
+
+    def now_ms(self) -> int:
+        return self._desk.clock.now_ms()
+
+    async def once(
+        self, key: str, *, what: str, intent: JsonObject, look: Look, do: Do
+    ) -> JsonObject:
+        ledger, order_id = self._desk.ledger, self.order.order_id
+        entry = await ledger.find(key)
+        if entry is not None and entry.receipt is not None:
+            return entry.receipt
+        found = None
+        if entry is None:
+            await ledger.intend(
+                key, order_id=order_id, what=what, intent=intent, at_ms=self.now_ms()
+            )
+        else:
+            found = await look()
+        receipt = found if found is not None else await do()
+        kept = await ledger.receive(key, receipt, at_ms=self.now_ms())
+        return kept.receipt if kept.receipt is not None else receipt
+
+    def log(self, event: str, *, level: str = "info", **fields: Any) -> None:
+        self._desk.log(self.order.order_id, event, level, {"task": self.path, **fields})
+
+    def spend(self, usage: Usage) -> None:
+        sofar = self.usage or Usage()
+        self.usage = Usage(
+            cost_usd=sofar.cost_usd + usage.cost_usd,
+            input_tokens=sofar.input_tokens + usage.input_tokens,
+            output_tokens=sofar.output_tokens + usage.output_tokens,
+            turns=sofar.turns + usage.turns,
+        )
+
+    def prompts(self) -> list[Prompt]:
+        return [prompt for prompt in self._waiting() if prompt.prompt_id not in self.given]
+
+    def delivered(self, prompt_id: str) -> None:
+        self.given.append(prompt_id)
+
+    def artifact(self, name: str, content: bytes, media_type: str = "text/plain") -> str:
+        kept = self._desk.artifacts.put(
+            self.order.order_id, self.path, name, content, media_type, self.now_ms()
+        )
+        return kept.sha256
+
+    def keep(self, evidence: JsonObject) -> None:
+        """Outputs to record even if the attempt fails."""
+        self.evidence = evidence
+
+    def previous_outputs(self) -> JsonObject | None:
+        return self._request.previous_outputs
+
+
+class Desk:
+    """The tools and what they need, put together once."""
+
+    def __init__(
+        self,
+        tools: Mapping[str, Tool],
+        *,
+        ledger: Ledger,
+        artifacts: Artifacts,
+        clock: Clock,
+        log: Log,
+    ) -> None:
+        self.tools = tools
+        self.ledger = ledger
+        self.artifacts = artifacts
+        self.clock = clock
+        self.log = log
+
+    async def perform(
+        self, request: Request, waiting: Callable[[], list[Prompt]] = list
+    ) -> Answer:
+        """Run the tool to an answer, whatever happens. Cancelling the awaiting task stops the
+        tool and makes the answer a failure with code `cancelled`."""
+        context = Context(request, self, waiting)
+        path, attempt = request.path, request.attempt
+        try:
+            outputs = await self._call(request.uses, context, request.input, request.timeout_s)
+            outputs = self._bounded(context, outputs)
+        except Parked as parked:
+            return TaskParked(
+                at_ms=self.clock.now_ms(),
+                path=path,
+                attempt=attempt,
+                reason=parked.reason,
+                until_ms=parked.until_ms,
+                usage=context.usage,
+            )
+        except (Exception, asyncio.CancelledError) as error:
+            return TaskFailed(
+                at_ms=self.clock.now_ms(),
+                path=path,
+                attempt=attempt,
+                failure=self._failure(context, error),
+                outputs=context.evidence,
+                usage=context.usage,
+                prompts=tuple(context.given),
+            )
+        return TaskSucceeded(
+            at_ms=self.clock.now_ms(),
+            path=path,
+            attempt=attempt,
+            outputs=outputs,
+            usage=context.usage,
+            prompts=tuple(context.given),
+        )
+
+    async def undo(self, request: Request) -> Undone:
+        context = Context(request, self, list)
+        try:
+            await self._call(request.uses, context, request.input, request.timeout_s)
+        except Exception as error:
+            failure = self._failure(context, error)
+            return Undone(at_ms=self.clock.now_ms(), path=request.path, failure=failure)
+        return Undone(at_ms=self.clock.now_ms(), path=request.path)
+
+    async def _call(
+        self, uses: str, context: Context, inputs: JsonObject, timeout_s: float
+    ) -> JsonObject:
+        tool = self.tools.get(uses)
+        if tool is None:
+            raise Permanent(
+                "tool_missing",
+                f"this server has no tool {uses}",
+                hint="The workflow was compiled by another version; create the order again.",
+            )
+        try:
+            async with asyncio.timeout(timeout_s + GRACE_S):
+                return await tool(context, **inputs)
+        except TimeoutError as error:
+            raise Transient(
+                "task_timeout",
+                f"{context.path} took longer than {timeout_s:g} s and was stopped",
+                hint="Give the task a larger `timeout`, or find out what it waits for.",
+            ) from error
+
+    def _failure(self, context: Context, error: BaseException) -> Failure:
+        if isinstance(error, asyncio.CancelledError):
+            return CANCELLED
+        if isinstance(error, Failed):
+            return failure_of(error)
+        if isinstance(error, AgentWorkOrdersError) and not isinstance(error, Broken):
+            return failure_of(error)
+        context.log(
+            "task_broken", level="error", error=f"{type(error).__name__}: {error}", exc_info=error
+        )
+        return Failure(
+            category="permanent",
+            code=error.code if isinstance(error, Broken) else "internal_error",
+            message=f"{context.path} hit a bug of ours: {type(error).__name__}",
+            hint="The server's log has the details; please report it.",
+        )
+
+    def _bounded(self, context: Context, outputs: JsonObject) -> JsonObject:
+        encoded = msgspec.json.encode(outputs)
+        if len(encoded) <= OUTPUTS_LIMIT_BYTES:
+            return outputs
+        sha256 = context.artifact("outputs.json", encoded, "application/json")
+        small = {
+            name: value
+            for name, value in outputs.items()
+            if len(msgspec.json.encode(value)) <= KEPT_TEXT_BYTES
+        }
+        return {**small, "spilled_sha256": sha256, "spilled_bytes": len(encoded)}
+
+
+def failure_of(error: AgentWorkOrdersError) -> Failure:
+    """A raised failure as data. What was refused inside a task will be refused again: permanent."""
+    context = {
+        name: value
+        for name, value in error.context.items()
+        if isinstance(value, str | int | float | bool | list) and name != "retry_after_s"
+    }
+    retry_after = error.context.get("retry_after_s")
+    return Failure(
+        category=error.category if isinstance(error, Failed) else "permanent",
+        code=error.code,
+        message=error.message,
+        hint=error.hint,
+        context=context,
+        retry_after_s=float(retry_after) if retry_after is not None else None,
+    )

@@ -1,0 +1,119 @@
+"""The forge of a plain git repository: a review is a numbered folder under the data directory.
+
+`<home>/reviews/<repository>/<number>/` holds `review.json` (the truth, written last) and
+`summary.md`. A folder without `review.json` is a crash's leftover: its number stays used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import msgspec
+
+from agent_work_orders.errors import NotFound
+from agent_work_orders.github_integration.forge import Proposal, PullRequest
+
+TITLE = "review.json"
+
+
+class Review(msgspec.Struct, frozen=True, kw_only=True):
+    key: str
+    number: int
+    state: str
+    proposal: Proposal
+    closed_because: str = ""
+
+
+class LocalForge:
+    name = "local"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def find_pull_request(self, repository: str, key: str) -> PullRequest | None:
+        return await asyncio.to_thread(self._find, repository, key)
+
+    async def open_pull_request(self, proposal: Proposal, key: str) -> PullRequest:
+        return await asyncio.to_thread(self._open, proposal, key)
+
+    async def close_pull_request(self, repository: str, number: int, reason: str) -> None:
+        await asyncio.to_thread(self._close, repository, number, reason)
+
+    def reviews(self, repository: str) -> list[Review]:
+        """All of a repository, by number. Blocking."""
+        folder = self._folder / repository
+        if not folder.is_dir():
+            return []
+        numbers = sorted(int(name) for name in os.listdir(folder) if name.isdigit())
+        found = (self._read(repository, number) for number in numbers)
+        return [review for review in found if review is not None]
+
+    def _find(self, repository: str, key: str) -> PullRequest | None:
+        for review in self.reviews(repository):
+            if review.key == key:
+                return self._shown(review)
+        return None
+
+    def _open(self, proposal: Proposal, key: str) -> PullRequest:
+        number = self._take_number(proposal.repository)
+        state = "draft" if proposal.draft else "open"
+        review = Review(key=key, number=number, state=state, proposal=proposal)
+        folder = self._folder / proposal.repository / str(number)
+        write(folder / "summary.md", f"# {proposal.title}\n\n{proposal.body}\n".encode())
+        write(folder / TITLE, msgspec.json.format(msgspec.json.encode(review)))
+        return self._shown(review)
+
+    def _close(self, repository: str, number: int, reason: str) -> None:
+        review = self._read(repository, number)
+        if review is None:
+            raise NotFound("review_unknown", f"{repository} has no review {number}")
+        closed = msgspec.structs.replace(review, state="closed", closed_because=reason)
+        folder = self._folder / repository / str(number)
+        write(folder / TITLE, msgspec.json.format(msgspec.json.encode(closed)))
+
+    def _take_number(self, repository: str) -> int:
+        folder = self._folder / repository
+        folder.mkdir(parents=True, exist_ok=True)
+        number = 1 + max((int(name) for name in os.listdir(folder) if name.isdigit()), default=0)
+        while True:
+            try:
+                (folder / str(number)).mkdir()
+                return number
+            except FileExistsError:
+                number += 1
+
+    def _read(self, repository: str, number: int) -> Review | None:
+        try:
+            content = (self._folder / repository / str(number) / TITLE).read_bytes()
+        except FileNotFoundError:
+            return None
+        return msgspec.json.decode(content, type=Review)
+
+    def _shown(self, review: Review) -> PullRequest:
+        proposal = review.proposal
+        return PullRequest(
+            number=review.number,
+            title=proposal.title,
+            url=str(self._folder / proposal.repository / str(review.number) / "summary.md"),
+            head_branch=proposal.head_branch,
+            base_branch=proposal.base_branch,
+            head_sha=proposal.head_sha,
+            state=review.state,
+        )
+
+
+def write(path: Path, content: bytes) -> None:
+    """All of it or nothing, also after a power loss."""
+    draft = path.with_suffix(".tmp")
+    with draft.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

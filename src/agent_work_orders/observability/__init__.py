@@ -1,0 +1,1 @@
+"""What the server says about itself: logs now; metrics, traces and alerts later."""

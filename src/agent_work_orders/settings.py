@@ -1,0 +1,134 @@
+"""Everything that can be set, with its default. Read once from the environment.
+
+`FIELDS` is the reference: docs/reference/settings.md lists each of them and a test compares.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from agent_work_orders.errors import Refused
+
+Synchronous = Literal["FULL", "NORMAL", "EXTRA"]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    home: Path
+    host: str = "127.0.0.1"
+    port: int = 8420
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    default_sandbox: str = "git_worktree"
+    default_agent: str = "claude_code"
+    running_tasks: int = 16
+    orders_per_repository: int = 2
+    starts_per_repository_per_hour: int = 10
+    starts_per_minute: int = 100
+    drain_s: float = 20.0
+    synchronous: Synchronous = "FULL"
+    body_limit_bytes: int = 1_048_576
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    git_origins: tuple[str, ...] = ()
+    agent_uid: int = 0
+    claude_binary: str = ""
+    anthropic_base_url: str = ""
+    anthropic_api_key: str = ""
+
+
+class Field(msgspec.Struct, frozen=True):
+    variable: str
+    name: str
+    meaning: str
+
+
+FIELDS = (
+    Field("AWO_HOME", "home", "The data directory"),
+    Field("AWO_HOST", "host", "Where `awo up` listens; anything but loopback needs API keys"),
+    Field("AWO_PORT", "port", "The port of `awo up`"),
+    Field("AWO_LOG_LEVEL", "log_level", "debug, info, warning or error"),
+    Field("AWO_DEFAULT_SANDBOX", "default_sandbox", "Sandbox type when an order names none"),
+    Field("AWO_DEFAULT_AGENT", "default_agent", "Agent when an order names none"),
+    Field("AWO_RUNNING_TASKS", "running_tasks", "Tasks that run at once, over all orders"),
+    Field(
+        "AWO_ORDERS_PER_REPOSITORY",
+        "orders_per_repository",
+        "Orders of one repository at work at once; 0 is no limit",
+    ),
+    Field(
+        "AWO_STARTS_PER_REPOSITORY_PER_HOUR",
+        "starts_per_repository_per_hour",
+        "Orders of one repository begun per hour; 0 is no limit; the local operator is exempt",
+    ),
+    Field(
+        "AWO_STARTS_PER_MINUTE",
+        "starts_per_minute",
+        "Orders begun per minute; 0 is no limit; the local operator is exempt",
+    ),
+    Field("AWO_DRAIN_S", "drain_s", "Seconds that running tasks get to end after SIGTERM"),
+    Field("AWO_SYNCHRONOUS", "synchronous", "SQLite's synchronous; below FULL a power cut loses"),
+    Field("AWO_BODY_LIMIT_BYTES", "body_limit_bytes", "Largest request body"),
+    Field("AWO_ALLOWED_HOSTS", "allowed_hosts", "Further Host headers to accept, by comma"),
+    Field("AWO_ALLOWED_ORIGINS", "allowed_origins", "Further Origins to accept, by comma"),
+    Field("AWO_GIT_ORIGINS", "git_origins", "Plain-http git servers to allow, by comma"),
+    Field("AWO_AGENT_UID", "agent_uid", "Uid of agents when the server is root; 0 chooses one"),
+    Field("AWO_CLAUDE_BINARY", "claude_binary", "Path of the claude program"),
+    Field("ANTHROPIC_BASE_URL", "anthropic_base_url", "Address of the model's API"),
+    Field("ANTHROPIC_API_KEY", "anthropic_api_key", "Key of the model's API"),
+)
+
+
+def load(environ: Mapping[str, str] | None = None, **given: Any) -> Settings:
+    """From the environment, with what a command line gave on top. Refused `setting_invalid`."""
+    environ = os.environ if environ is None else environ
+    values: dict[str, Any] = {"home": default_home(environ)}
+    for field in FIELDS:
+        if field.name != "home" and environ.get(field.variable, "") != "":
+            values[field.name] = _read(field, environ[field.variable])
+    values |= {name: value for name, value in given.items() if value is not None}
+    values["home"] = Path(values["home"]).absolute()
+    settings = Settings(**values)
+    _check(settings)
+    return settings
+
+
+def default_home(environ: Mapping[str, str]) -> Path:
+    return Path(environ.get("AWO_HOME") or ".awo")
+
+
+def _read(field: Field, text: str) -> Any:
+    kind = Settings.__annotations__[field.name]
+    if kind.startswith("tuple"):
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    try:
+        if kind == "int":
+            return int(text)
+        if kind == "float":
+            return float(text)
+    except ValueError as error:
+        raise _invalid(field.variable, f"{text!r} is not a number") from error
+    return text
+
+
+def _check(settings: Settings) -> None:
+    if not 0 <= settings.port <= 65_535:
+        raise _invalid("AWO_PORT", "a port is between 0 and 65535")
+    if settings.log_level not in ("debug", "info", "warning", "error"):
+        raise _invalid("AWO_LOG_LEVEL", "it is debug, info, warning or error")
+    if settings.synchronous not in ("FULL", "NORMAL", "EXTRA"):
+        raise _invalid("AWO_SYNCHRONOUS", "it is FULL, NORMAL or EXTRA")
+    if settings.running_tasks < 1:
+        raise _invalid("AWO_RUNNING_TASKS", "at least one task must be able to run")
+
+
+def _invalid(variable: str, problem: str) -> Refused:
+    return Refused(
+        "setting_invalid",
+        f"{variable}: {problem}",
+        hint="See docs/reference/settings.md.",
+        field=variable,
+    )

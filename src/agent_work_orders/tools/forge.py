@@ -1,0 +1,167 @@
+"""`forge.*`: offer the order's branch for review, and take it back."""
+
+from __future__ import annotations
+
+from agent_work_orders.errors import Refused
+from agent_work_orders.github_integration.forge import Forge, Proposal
+from agent_work_orders.sandbox_manager.sandbox import Sandbox
+from agent_work_orders.tools import commit_message
+from agent_work_orders.tools.git import push_head
+from agent_work_orders.tools.schema import fields, flag, integer, text
+from agent_work_orders.tools.tool import JsonObject, ToolContext
+from agent_work_orders.tools.workspaces import Workspace, Workspaces
+from agent_work_orders.workflow_engine.catalogue import ToolInfo
+
+SUMMARY_FILE = ".claude-pr-summary.md"
+SUMMARY_LIMIT_BYTES = 65_536
+
+
+class OpenPullRequest:
+    info = ToolInfo(
+        name="forge.open_pull_request",
+        summary="Push the branch and open a pull request (a review bundle for a plain repository)",
+        inputs=fields(
+            title=text("Its title; from the agent's summary or the order when absent"),
+            body=text("Its body; written from the order when absent"),
+            draft=flag("Open it as a draft", default=False),
+            tests={
+                "type": ["object", "null"],
+                "description": "Outputs of the last tests.run, shown as evidence",
+            },
+        ),
+        outputs=fields(
+            number=integer("Its number"),
+            url=text("Where it is"),
+            branch=text("Its branch"),
+            head=text("Its head commit"),
+            draft=flag("Whether it is a draft"),
+        ),
+        risk="medium",
+        undo="forge.close_pull_request",
+    )
+
+    def __init__(self, workspaces: Workspaces, forge: Forge) -> None:
+        self._workspaces = workspaces
+        self._forge = forge
+
+    async def __call__(
+        self,
+        ctx: ToolContext,
+        *,
+        title: str = "",
+        body: str = "",
+        draft: bool = False,
+        tests: JsonObject | None = None,
+    ) -> JsonObject:
+        async with self._workspaces.own(ctx) as workspace:
+            await push_head(ctx, workspace)
+            proposal = await self._proposal(ctx, workspace, title, body, draft, tests)
+            order, key = ctx.order, f"{ctx.order.order_id}:pull_request"
+
+            async def look() -> JsonObject | None:
+                found = await self._forge.find_pull_request(order.repository, key)
+                return None if found is None else _receipt(found.number, found.url, proposal)
+
+            async def do() -> JsonObject:
+                opened = await self._forge.open_pull_request(proposal, key)
+                ctx.log("github_pull_request_created", pull_request_url=opened.url)
+                return _receipt(opened.number, opened.url, proposal)
+
+            return await ctx.once(
+                f"{ctx.key}:pull_request",
+                what="open the pull request",
+                intent={"title": proposal.title, "head": proposal.head_sha},
+                look=look,
+                do=do,
+            )
+
+    async def _proposal(
+        self,
+        ctx: ToolContext,
+        workspace: Workspace,
+        title: str,
+        body: str,
+        draft: bool,
+        tests: JsonObject | None,
+    ) -> Proposal:
+        order = ctx.order
+        said_title, said_body = await agent_summary(workspace.sandbox)
+        stat = await workspace.mirror.diff_stat(workspace.base_sha, workspace.head_sha)
+        log = await workspace.mirror.log(workspace.base_sha, workspace.head_sha)
+        evidence: JsonObject = {
+            "files_changed": stat.files_changed,
+            "lines_added": stat.lines_added,
+            "lines_removed": stat.lines_removed,
+            "commits": [{"sha": commit.sha, "subject": commit.subject} for commit in log],
+            "tests": tests,
+            "scripted_agent": order.agent.get("name") == "scripted",
+        }
+        return Proposal(
+            order_id=order.order_id,
+            repository=order.repository,
+            title=commit_message.title(order, title or said_title),
+            body=body or said_body or _body(ctx, evidence),
+            head_branch=order.branch,
+            base_branch=workspace.base_branch,
+            head_sha=workspace.head_sha,
+            base_sha=workspace.base_sha,
+            draft=draft,
+            evidence=evidence,
+        )
+
+
+class ClosePullRequest:
+    info = ToolInfo(
+        name="forge.close_pull_request",
+        summary="Close a pull request that this order opened",
+        inputs=fields(("number",), number=integer("Its number")),
+        outputs=fields(closed=flag("Always true")),
+        risk="medium",
+    )
+
+    def __init__(self, forge: Forge) -> None:
+        self._forge = forge
+
+    async def __call__(self, ctx: ToolContext, *, number: int) -> JsonObject:
+        reason = f"rolled back with {ctx.order.order_id}"
+        await self._forge.close_pull_request(ctx.order.repository, number, reason)
+        return {"closed": True}
+
+
+async def agent_summary(sandbox: Sandbox) -> tuple[str, str]:
+    """Title and body that the agent left in its summary file. Data: shown, never interpreted."""
+    try:
+        content = await sandbox.read_file(SUMMARY_FILE, limit_bytes=SUMMARY_LIMIT_BYTES)
+    except Refused:
+        return "", ""
+    first, _, rest = content.decode("utf-8", "replace").strip().partition("\n")
+    return first.lstrip("# ").strip(), rest.strip()
+
+
+def _body(ctx: ToolContext, evidence: JsonObject) -> str:
+    order, tests = ctx.order, evidence["tests"]
+    lines = [f"Work order `{order.order_id}`, workflow `{order.workflow}`."]
+    if evidence["scripted_agent"]:
+        lines.append("The agent was **scripted**: no model was involved.")
+    files, added, removed = (
+        evidence["files_changed"],
+        evidence["lines_added"],
+        evidence["lines_removed"],
+    )
+    lines.append(f"{files} files changed, {added} lines added, {removed} removed.")
+    if tests is None or not tests.get("found"):
+        lines.append("No tests were run.")
+    else:
+        verdict = "passed" if tests.get("passed") else "did NOT pass"
+        lines.append(f"Tests {verdict}: {tests.get('total', 0)} cases, {tests.get('failed', 0)} failed.")
+    return "\n\n".join(lines)
+
+
+def _receipt(number: int, address: str, proposal: Proposal) -> JsonObject:
+    return {
+        "number": number,
+        "url": address,
+        "branch": proposal.head_branch,
+        "head": proposal.head_sha,
+        "draft": proposal.draft,
+    }

@@ -1,0 +1,193 @@
+"""`git.*`: the order's branch. All of it happens in the host's mirror or through the sandbox."""
+
+from __future__ import annotations
+
+from agent_work_orders.errors import Permanent
+from agent_work_orders.repositories import push, rebase, url
+from agent_work_orders.repositories.mirrors import Mirrors
+from agent_work_orders.repositories.refname import order_ref
+from agent_work_orders.tools import commit_message
+from agent_work_orders.tools.schema import fields, flag, text, texts
+from agent_work_orders.tools.tool import JsonObject, ToolContext
+from agent_work_orders.tools.workspaces import Workspace, Workspaces, need_changes
+from agent_work_orders.workflow_engine.catalogue import ToolInfo
+
+_AUTHOR = "Agent Work Orders <awo@agents.invalid>"
+_HEAD = fields(head=text("The order's head after it"))
+
+
+class Commit:
+    info = ToolInfo(
+        name="git.commit",
+        summary="Commit what earlier tasks changed in the workspace",
+        inputs=fields(("message",), message=text("The commit's subject")),
+        outputs=fields(
+            commit={"type": ["string", "null"]}, changed=flag("Whether there was anything")
+        ),
+    )
+
+    def __init__(self, workspaces: Workspaces) -> None:
+        self._workspaces = workspaces
+
+    async def __call__(self, ctx: ToolContext, *, message: str) -> JsonObject:
+        async with self._workspaces.own(ctx) as workspace:
+
+            async def look() -> JsonObject | None:
+                log = await workspace.mirror.log(workspace.base_sha, workspace.head_sha)
+                for commit in log:
+                    if commit.trailers.get(commit_message.KEY) == ctx.key:
+                        return {"commit": commit.sha, "changed": True}
+                return None
+
+            async def do() -> JsonObject:
+                written = commit_message.write(
+                    ctx.order, path=ctx.path, phase=ctx.phase, key=ctx.key, subject=message
+                )
+                sha = await workspace.sandbox.commit(written, author=_AUTHOR, at_ms=ctx.now_ms())
+                if sha is not None:
+                    await workspace.advance(sha)
+                    await workspace.reset()
+                    ctx.log("git_commit_created", git_commit_sha=sha)
+                return {"commit": sha, "changed": sha is not None}
+
+            return await ctx.once(
+                f"{ctx.key}:commit",
+                what="commit the workspace",
+                intent={"parent": workspace.head_sha},
+                look=look,
+                do=do,
+            )
+
+
+class Rebase:
+    info = ToolInfo(
+        name="git.rebase",
+        summary="Replay the order's commits on the newest base, in the mirror",
+        inputs=fields(onto=text("The branch to rebase on; the order's base when absent")),
+        outputs=fields(
+            head=text("The order's head after it"), conflicts=texts("Files that do not merge")
+        ),
+    )
+
+    def __init__(self, workspaces: Workspaces, mirrors: Mirrors) -> None:
+        self._workspaces = workspaces
+        self._mirrors = mirrors
+
+    async def __call__(self, ctx: ToolContext, *, onto: str | None = None) -> JsonObject:
+        async with self._workspaces.own(ctx) as workspace:
+            mirror = await self._mirrors.ensure(url.parse(ctx.order.repository_url))
+            target = mirror.resolve_base(onto or workspace.base_branch)
+            done = await rebase.rebase(
+                workspace.mirror, base=workspace.base_sha, head=workspace.head_sha, onto=target.sha
+            )
+            if done.outcome == "conflict":
+                files = ", ".join(done.files)
+                raise Permanent(
+                    "git_conflict",
+                    f"The order's commits conflict with {target.branch} in {files}",
+                    hint="Start a new order on the newer base, or resolve the conflict by hand.",
+                    files=list(done.files),
+                )
+            if done.head != workspace.head_sha:
+                await workspace.advance(done.head)
+                await workspace.reset()
+            return {"head": done.head, "conflicts": []}
+
+
+async def push_head(ctx: ToolContext, workspace: Workspace) -> JsonObject:
+    """The order's head on its branch at the origin: exactly once per head."""
+    need_changes(workspace)
+    order, head = ctx.order, workspace.head_sha
+    origin = url.parse(order.repository_url)
+    last = await workspace.mirror.ref(order_ref(order.order_id, "pushed"))
+
+    async def look() -> JsonObject | None:
+        at = await push.remote_head(workspace.mirror, origin, order.branch)
+        return {"branch": order.branch, "head": head} if at == head else None
+
+    async def do() -> JsonObject:
+        await push.push(workspace.mirror, origin, order.branch, head, expected=last)
+        ctx.log("git_push_completed", git_branch_name=order.branch, git_commit_sha=head)
+        return {"branch": order.branch, "head": head}
+
+    receipt = await ctx.once(
+        f"{order.order_id}:push:{order.branch}:{head}",
+        what="push the branch",
+        intent={"branch": order.branch, "head": head},
+        look=look,
+        do=do,
+    )
+    await workspace.mirror.keep(order_ref(order.order_id, "pushed"), head)
+    return receipt
+
+
+class Push:
+    info = ToolInfo(
+        name="git.push",
+        summary="Push the order's branch; never over somebody else's commits",
+        inputs=fields(),
+        outputs=fields(branch=text("The branch"), head=text("The commit it points to")),
+        risk="medium",
+        undo="git.delete_branch",
+    )
+
+    def __init__(self, workspaces: Workspaces) -> None:
+        self._workspaces = workspaces
+
+    async def __call__(self, ctx: ToolContext) -> JsonObject:
+        async with self._workspaces.own(ctx) as workspace:
+            return await push_head(ctx, workspace)
+
+
+class DeleteBranch:
+    info = ToolInfo(
+        name="git.delete_branch",
+        summary="Delete the order's branch at the origin, if it is still where we left it",
+        inputs=fields(
+            ("branch", "head"), branch=text("The branch"), head=text("Where we left it")
+        ),
+        outputs=fields(deleted=flag("Whether it was there")),
+        risk="medium",
+    )
+
+    def __init__(self, mirrors: Mirrors) -> None:
+        self._mirrors = mirrors
+
+    async def __call__(self, ctx: ToolContext, *, branch: str, head: str) -> JsonObject:
+        if branch != ctx.order.branch:
+            raise Permanent(
+                "branch_not_ours",
+                f"{branch} is not this order's branch",
+                hint=f"An order deletes only its own branch, {ctx.order.branch}.",
+            )
+        mirror = self._mirrors.at(ctx.order.repository)
+        origin = url.parse(ctx.order.repository_url)
+        deleted = await push.delete(mirror, origin, branch, expected=head)
+        return {"deleted": deleted}
+
+
+class Rollback:
+    info = ToolInfo(
+        name="git.rollback",
+        summary="Move the order's head back to an earlier commit of it, in the mirror",
+        inputs=fields(("to",), to=text("A commit of the order, or `base`")),
+        outputs=_HEAD,
+        risk="medium",
+    )
+
+    def __init__(self, workspaces: Workspaces) -> None:
+        self._workspaces = workspaces
+
+    async def __call__(self, ctx: ToolContext, *, to: str) -> JsonObject:
+        async with self._workspaces.own(ctx) as workspace:
+            sha = workspace.base_sha if to == "base" else to
+            log = await workspace.mirror.log(workspace.base_sha, workspace.head_sha)
+            if sha not in {workspace.base_sha, *(commit.sha for commit in log)}:
+                raise Permanent(
+                    "commit_not_ours",
+                    f"{to} is not a commit of this order",
+                    hint="Give the sha of one of the order's commits, or `base`.",
+                )
+            await workspace.advance(sha)
+            await workspace.reset()
+            return {"head": sha}

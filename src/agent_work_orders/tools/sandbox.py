@@ -1,0 +1,73 @@
+"""`sandbox.exec`: run a program in the order's workspace."""
+
+from __future__ import annotations
+
+from agent_work_orders.errors import Permanent
+from agent_work_orders.tools.schema import fields, flag, integer, nullable, text, texts
+from agent_work_orders.tools.tool import JsonObject, ToolContext
+from agent_work_orders.tools.workspaces import Workspaces
+from agent_work_orders.workflow_engine.catalogue import ToolInfo
+
+SHOWN_BYTES = 16 * 1024
+
+
+class Exec:
+    info = ToolInfo(
+        name="sandbox.exec",
+        summary="Run a program in the workspace (argv, never a shell line)",
+        inputs=fields(
+            ("argv",),
+            argv=texts("The program and its arguments", minItems=1),
+            env={"type": "object", "description": "Further environment variables"},
+            check=flag("Fail the task when the program fails", default=True),
+        ),
+        outputs=fields(
+            exit_code=nullable(integer("Its exit code; null when a signal or a limit ended it")),
+            stdout=text("The end of what it printed"),
+            stderr=text("The end of what it printed as errors"),
+            success=flag("Whether it exited with 0"),
+        ),
+    )
+
+    def __init__(self, workspaces: Workspaces) -> None:
+        self._workspaces = workspaces
+
+    async def __call__(
+        self,
+        ctx: ToolContext,
+        *,
+        argv: list[str],
+        env: dict[str, str] | None = None,
+        check: bool = True,
+    ) -> JsonObject:
+        async with self._workspaces.share(ctx) as workspace:
+            done = await workspace.sandbox.execute(argv, env=env, timeout_s=ctx.timeout_s)
+        ctx.log("sandbox_command_executed", command=argv[0], exit_code=done.exit_code)
+        outputs: JsonObject = {
+            "exit_code": done.exit_code,
+            "stdout": shown(done.stdout),
+            "stderr": shown(done.stderr),
+            "success": done.success,
+        }
+        if done.ended == "timed_out":
+            ctx.keep(outputs)
+            raise Permanent(
+                "command_timeout",
+                f"{argv[0]} took longer than {ctx.timeout_s:g} s and was stopped",
+                hint="Give the task a larger `timeout`, or find out what it waits for.",
+            )
+        if check and not done.success:
+            ctx.keep(outputs)
+            how = f"exit code {done.exit_code}" if done.exit_code is not None else done.ended
+            raise Permanent(
+                "command_failed",
+                f"{argv[0]} failed ({how})",
+                hint="Read its output in the task; set `check: false` to go on regardless.",
+            )
+        return outputs
+
+
+def shown(output: bytes) -> str:
+    """The end of an output as text."""
+    cut = output[-SHOWN_BYTES:]
+    return cut.decode("utf-8", "replace")

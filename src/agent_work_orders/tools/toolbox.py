@@ -1,0 +1,53 @@
+"""All tools, put together."""
+
+from __future__ import annotations
+
+from agent_work_orders.github_integration.forge import Forge
+from agent_work_orders.repositories.mirrors import Mirrors
+from agent_work_orders.tools import forge as forges
+from agent_work_orders.tools import git, sandbox, tests
+from agent_work_orders.tools.agent import AgentCommand, AgentPrompt, Agents
+from agent_work_orders.tools.tool import Tool
+from agent_work_orders.tools.workspaces import Workspaces
+from agent_work_orders.workflow_engine.catalogue import Catalogue, ToolInfo
+
+CATALOGUE: Catalogue = {
+    info.name: info
+    for info in (
+        AgentCommand.info,
+        AgentPrompt.info,
+        git.Commit.info,
+        git.DeleteBranch.info,
+        git.Push.info,
+        git.Rebase.info,
+        git.Rollback.info,
+        sandbox.Exec.info,
+        tests.Run.info,
+        forges.OpenPullRequest.info,
+        forges.ClosePullRequest.info,
+    )
+}
+
+
+def make(
+    agents: Agents, workspaces: Workspaces, mirrors: Mirrors, forge: Forge
+) -> dict[str, Tool]:
+    made: list[Tool] = [
+        AgentCommand(agents),
+        AgentPrompt(agents),
+        git.Commit(workspaces),
+        git.DeleteBranch(mirrors),
+        git.Push(workspaces),
+        git.Rebase(workspaces, mirrors),
+        git.Rollback(workspaces),
+        sandbox.Exec(workspaces),
+        tests.Run(workspaces),
+        forges.OpenPullRequest(workspaces, forge),
+        forges.ClosePullRequest(forge),
+    ]
+    return {tool.info.name: tool for tool in made}
+
+
+def describe(info: ToolInfo) -> str:
+    """One line for a list."""
+    return f"{info.name}  {info.summary} (risk: {info.risk})"

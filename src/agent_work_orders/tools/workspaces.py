@@ -1,0 +1,142 @@
+"""The workspace of an order: its mirror, its base, its sandbox, and who may use it when.
+
+The base is resolved once per order and remembered in the ledger; the order's head is a ref in the
+mirror that only the tools here move. Tasks that change the workspace have it to themselves; tasks
+that only run something in it share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import msgspec
+
+from agent_work_orders.errors import Broken, Permanent
+from agent_work_orders.repositories import url
+from agent_work_orders.repositories.mirror import Mirror
+from agent_work_orders.repositories.mirrors import Mirrors
+from agent_work_orders.repositories.refname import order_ref
+from agent_work_orders.sandbox_manager.sandbox import Sandbox, Sandboxes, SandboxType, Spec
+from agent_work_orders.sandbox_manager.turnstile import Turnstile
+from agent_work_orders.tools.tool import JsonObject, ToolContext
+
+
+class Workspace(msgspec.Struct, kw_only=True):
+    mirror: Mirror
+    sandbox: Sandbox
+    base_branch: str
+    base_sha: str
+    head_sha: str
+    order_id: str
+
+    async def advance(self, sha: str) -> None:
+        """Move the order's head; Broken when somebody else has moved it."""
+        name = order_ref(self.order_id, "head")
+        old = await self.mirror.ref(name)
+        if (old or self.base_sha) != self.head_sha:
+            raise Broken("order_head_moved", f"{name} is at {old}, not at {self.head_sha}")
+        await self.mirror.set_ref(name, sha, old=old)
+        self.head_sha = sha
+
+    async def reset(self) -> None:
+        """The workspace as of the order's head."""
+        await self.sandbox.checkout(self.head_sha)
+
+
+class Workspaces:
+    def __init__(self, mirrors: Mirrors, sandboxes: Sandboxes) -> None:
+        self._mirrors = mirrors
+        self._sandboxes = sandboxes
+        self._turnstiles: dict[str, Turnstile] = {}
+        self._open: dict[str, Workspace] = {}
+
+    @asynccontextmanager
+    async def own(self, ctx: ToolContext) -> AsyncIterator[Workspace]:
+        """The workspace for a task that changes it."""
+        async with self._turnstile(ctx).alone():
+            yield await self._get(ctx)
+
+    @asynccontextmanager
+    async def share(self, ctx: ToolContext) -> AsyncIterator[Workspace]:
+        """The workspace for a task that only runs something in it."""
+        turnstile = self._turnstile(ctx)
+        if ctx.order.order_id not in self._open:
+            async with turnstile.alone():
+                await self._get(ctx)
+        async with turnstile.shared():
+            yield await self._get(ctx)
+
+    async def close(self, order_id: str) -> None:
+        """The order ended: its sandbox goes, its commits stay in the mirror."""
+        workspace = self._open.pop(order_id, None)
+        self._turnstiles.pop(order_id, None)
+        if workspace is not None:
+            await workspace.sandbox.cleanup()
+
+    def _turnstile(self, ctx: ToolContext) -> Turnstile:
+        return self._turnstiles.setdefault(ctx.order.order_id, Turnstile())
+
+    async def _get(self, ctx: ToolContext) -> Workspace:
+        order = ctx.order
+        found = self._open.get(order.order_id)
+        if found is not None:
+            return found
+        base = await self.base(ctx)
+        mirror = self._mirrors.at(order.repository)
+        head = await mirror.ref(order_ref(order.order_id, "head")) or str(base["base_sha"])
+        spec = Spec(
+            order_id=order.order_id,
+            sandbox_type=msgspec.convert(order.sandbox_type, SandboxType),
+            repository=order.repository,
+            base_sha=head,
+            branch=order.branch,
+        )
+        sandbox = self._sandboxes.open(spec)
+        await sandbox.setup()
+        workspace = Workspace(
+            mirror=mirror,
+            sandbox=sandbox,
+            base_branch=str(base["base_branch"]),
+            base_sha=str(base["base_sha"]),
+            head_sha=head,
+            order_id=order.order_id,
+        )
+        await workspace.reset()
+        self._open[order.order_id] = workspace
+        ctx.log(
+            "sandbox_created",
+            sandbox_identifier=sandbox.sandbox_identifier,
+            sandbox_type=order.sandbox_type,
+            git_branch_name=order.branch,
+        )
+        return workspace
+
+    async def base(self, ctx: ToolContext) -> JsonObject:
+        """Where the order starts: fetched and resolved once, then always the same."""
+        order = ctx.order
+
+        async def resolve() -> JsonObject:
+            mirror = await self._mirrors.ensure(url.parse(order.repository_url))
+            base = mirror.resolve_base(order.base_branch)
+            return {"base_branch": base.branch, "base_sha": base.sha}
+
+        async def nothing() -> JsonObject | None:
+            return None
+
+        return await ctx.once(
+            f"{order.order_id}:base",
+            what="resolve the base commit",
+            intent={"repository": order.repository, "base_branch": order.base_branch},
+            look=nothing,
+            do=resolve,
+        )
+
+
+def need_changes(workspace: Workspace) -> None:
+    if workspace.head_sha == workspace.base_sha:
+        raise Permanent(
+            "no_changes",
+            "The order has no commit: no agent changed a file",
+            hint="Read the transcript; say more precisely what to change and retry.",
+        )

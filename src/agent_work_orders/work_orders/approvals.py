@@ -1,0 +1,126 @@
+"""Approvals: what people are asked, and their answer to exactly that."""
+
+from __future__ import annotations
+
+import msgspec
+
+from agent_work_orders.errors import Conflict, NotFound
+from agent_work_orders.security.roles import Caller
+from agent_work_orders.state_manager.approvals import ApprovalRecord
+from agent_work_orders.work_orders import find
+from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.scribe import approval_id_of
+from agent_work_orders.work_orders.submit import check_text
+from agent_work_orders.workflow_engine.events import ApprovalDecided
+from agent_work_orders.workflow_engine.run import Run
+
+COMMENT_LIMIT_CHARS = 4_000
+
+
+def asked(rooms: Rooms, caller: Caller, limit: int = 100) -> list[ApprovalRecord]:
+    """Open ones that the caller may see, oldest first."""
+    found = []
+    for one in rooms.approvals.asked(limit):
+        row = rooms.records.get(one.order_id)
+        if row is not None and caller.sees(row.repository):
+            found.append(one)
+    return found
+
+
+def get(rooms: Rooms, approval_id: str, caller: Caller) -> ApprovalRecord:
+    found = rooms.approvals.get(approval_id)
+    row = None if found is None else rooms.records.get(found.order_id)
+    if found is None or row is None or not caller.sees(row.repository):
+        raise _unknown(approval_id)
+    return found
+
+
+def of_order(rooms: Rooms, wanted: str, caller: Caller) -> list[ApprovalRecord]:
+    row = find.record_of(rooms, wanted, caller)
+    return list(rooms.approvals.of_order(row.agent_work_order_id))
+
+
+async def decide(
+    rooms: Rooms,
+    approval_id: str,
+    caller: Caller,
+    *,
+    approved: bool,
+    comment: str = "",
+    subject_hash: str | None = None,
+) -> ApprovalRecord:
+    """One decision counts. `subject_hash` is what the person looked at; without it, what is asked
+    now. Conflict `approval_settled`, `approval_subject_changed`; NotFound `approval_unknown`."""
+    asked_for = get(rooms, approval_id, caller)
+    caller.need("approve")
+    check_text("comment", comment, COMMENT_LIMIT_CHARS)
+    if subject_hash is not None and subject_hash != asked_for.subject_hash:
+        raise Conflict(
+            "approval_subject_changed",
+            "What is asked for is not what you were shown",
+            hint="Look at it again and decide about that.",
+        )
+    now_ms = rooms.clock.now_ms()
+    await rooms.audit.append(
+        at_ms=now_ms,
+        who=caller.name,
+        what="approval.approve" if approved else "approval.reject",
+        order_id=asked_for.order_id,
+        target=approval_id,
+        details={"subject_hash": asked_for.subject_hash, "comment": comment},
+    )
+    event = ApprovalDecided(
+        at_ms=now_ms,
+        path=asked_for.path,
+        approved=approved,
+        by=caller.name,
+        subject_hash=asked_for.subject_hash,
+        comment=comment,
+    )
+    accepted = await rooms.engine.post(asked_for.run_id, event)
+    run = await find.run_of(rooms, asked_for.run_id)
+    if not accepted:
+        raise _settled(run, asked_for)
+    return _as_decided(asked_for, approved, caller, comment, now_ms)
+
+
+def pending_of(run: Run) -> list[str]:
+    """Ids of what a run waits for."""
+    return [
+        approval_id_of(run.run_id, path, task.generation)
+        for path, task in sorted(run.tasks.items())
+        if task.state == "awaiting_approval"
+    ]
+
+
+def _as_decided(
+    asked_for: ApprovalRecord, approved: bool, caller: Caller, comment: str, at_ms: int
+) -> ApprovalRecord:
+    return msgspec.structs.replace(
+        asked_for,
+        state="approved" if approved else "rejected",
+        decided_by=caller.name,
+        comment=comment or None,
+        decided_at_ms=at_ms,
+    )
+
+
+def _settled(run: Run, asked_for: ApprovalRecord) -> Conflict:
+    task = run.tasks.get(asked_for.path)
+    how = "no longer asked"
+    if task is not None and task.gate is not None and task.gate.decision:
+        by = f" by {task.gate.by}" if task.gate.by else ""
+        how = f"already {task.gate.decision}{by}"
+    return Conflict(
+        "approval_settled",
+        f"This approval is {how}",
+        hint="Look at the order; a retry asks again.",
+    )
+
+
+def _unknown(approval_id: str) -> NotFound:
+    return NotFound(
+        "approval_unknown",
+        f"There is no approval {approval_id[:120]}",
+        hint="`awo approve` without an id lists what is asked.",
+    )

@@ -1,0 +1,40 @@
+"""Finding the order that somebody means: an id, or any unique prefix of one."""
+
+from __future__ import annotations
+
+from agent_work_orders.errors import Conflict, NotFound
+from agent_work_orders.ids import ORDER_ID, is_order_prefix
+from agent_work_orders.security.roles import Caller
+from agent_work_orders.state_manager.records import OrderRecord
+from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.workflow_engine.run import Run
+
+
+def record_of(rooms: Rooms, wanted: str, caller: Caller) -> OrderRecord:
+    """NotFound `order_unknown`; Conflict `order_ambiguous` listing the candidates."""
+    found: OrderRecord | None = None
+    if ORDER_ID.fullmatch(wanted):
+        found = rooms.records.get(wanted)
+    elif is_order_prefix(wanted):
+        candidates = list(rooms.records.find_by_prefix(wanted))
+        if len(candidates) > 1:
+            raise Conflict(
+                "order_ambiguous",
+                f"{wanted} could be {', '.join(candidates[:5])}",
+                hint="Give more characters of the id.",
+            )
+        found = rooms.records.get(candidates[0]) if candidates else None
+    if found is None or not caller.sees(found.repository):
+        raise NotFound(
+            "order_unknown",
+            f"There is no work order {wanted[:64]}",
+            hint="`awo list` shows the orders there are.",
+        )
+    return found
+
+
+async def run_of(rooms: Rooms, order_id: str) -> Run:
+    run = await rooms.engine.run(order_id)
+    if run is None:
+        raise NotFound("order_unknown", f"There is no work order {order_id}")
+    return run

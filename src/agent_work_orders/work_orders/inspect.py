@@ -1,0 +1,152 @@
+"""Looking at an order: its record, tasks, git progress, diff, logs and evidence.
+
+Numbers about commits and files are read from git when asked for, never stored.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from agent_work_orders.errors import NotFound
+from agent_work_orders.github_integration.local_forge import Review
+from agent_work_orders.repositories.history import Diff, Progress
+from agent_work_orders.repositories.refname import order_ref
+from agent_work_orders.security.roles import Caller
+from agent_work_orders.state_manager.artifacts import Artifact
+from agent_work_orders.state_manager.logbook import LogPage
+from agent_work_orders.state_manager.records import OrderFilter, OrderPage, OrderRecord
+from agent_work_orders.tools import commit_message
+from agent_work_orders.work_orders import find, projection
+from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.workflow_engine import phases
+
+DIFF_LIMIT_BYTES = 4 * 1024 * 1024
+NO_PROGRESS = Progress(
+    commit_count=0,
+    files_changed=0,
+    lines_added=0,
+    lines_removed=0,
+    last_commit_message=None,
+    last_commit_at_ms=None,
+)
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """An order with what git says of it."""
+
+    record: OrderRecord
+    progress: Progress
+
+
+class PhaseProgress(msgspec.Struct, frozen=True, kw_only=True):
+    phase: str
+    started_at_ms: int
+    completed_at_ms: int | None
+    commits: int
+
+
+async def show(rooms: Rooms, wanted: str, caller: Caller) -> Shown:
+    row = find.record_of(rooms, wanted, caller)
+    run = await find.run_of(rooms, row.agent_work_order_id)
+    record = projection.record(run, row.run_seq, rooms.queue_until_ms(run.run_id))
+    return Shown(record=record, progress=await progress(rooms, row))
+
+
+def page(
+    rooms: Rooms, caller: Caller, wanted: OrderFilter, *, limit: int = 50, offset: int = 0
+) -> OrderPage:
+    """Orders, newest first; only those of repositories that the caller may see."""
+    seen = msgspec.structs.replace(wanted, repositories=caller.repositories)
+    return rooms.records.page(seen, limit=limit, offset=offset)
+
+
+async def tasks(rooms: Rooms, wanted: str, caller: Caller) -> list[dict[str, Any]]:
+    row = find.record_of(rooms, wanted, caller)
+    return projection.tasks(await find.run_of(rooms, row.agent_work_order_id))
+
+
+def logs(
+    rooms: Rooms,
+    wanted: str,
+    caller: Caller,
+    *,
+    limit: int = 100,
+    offset: int = 0,
+    level: str | None = None,
+) -> LogPage:
+    row = find.record_of(rooms, wanted, caller)
+    return rooms.logbook.page(row.agent_work_order_id, limit=limit, offset=offset, level=level)
+
+
+async def progress(rooms: Rooms, row: OrderRecord) -> Progress:
+    span = await _span(rooms, row)
+    if span is None:
+        return NO_PROGRESS
+    return await rooms.mirrors.at(row.repository).progress(*span)
+
+
+async def phase_history(
+    rooms: Rooms, wanted: str, caller: Caller
+) -> tuple[OrderRecord, Progress, list[PhaseProgress]]:
+    row = find.record_of(rooms, wanted, caller)
+    run = await find.run_of(rooms, row.agent_work_order_id)
+    seen = await progress(rooms, row)
+    counts: dict[str, int] = {}
+    for commit in seen.commits:
+        phase = commit.trailers.get(commit_message.PHASE, "")
+        counts[phase] = counts.get(phase, 0) + 1
+    history = [
+        PhaseProgress(
+            phase=span.phase,
+            started_at_ms=span.started_ms,
+            completed_at_ms=span.ended_ms,
+            commits=counts.get(span.phase, 0),
+        )
+        for span in phases.history(run)
+    ]
+    return projection.record(run, row.run_seq), seen, history
+
+
+async def diff(rooms: Rooms, wanted: str, caller: Caller) -> Diff:
+    """What the order has changed so far, as a bounded patch."""
+    row = find.record_of(rooms, wanted, caller)
+    span = await _span(rooms, row)
+    if span is None:
+        return Diff(text=b"", truncated=False)
+    mirror = rooms.mirrors.at(row.repository)
+    return await mirror.diff(*span, limit_bytes=DIFF_LIMIT_BYTES)
+
+
+def artifacts(rooms: Rooms, wanted: str, caller: Caller) -> list[Artifact]:
+    row = find.record_of(rooms, wanted, caller)
+    return list(rooms.artifacts.list(row.agent_work_order_id))
+
+
+def artifact(rooms: Rooms, wanted: str, sha256: str, caller: Caller) -> tuple[Artifact, bytes]:
+    """One of the order's own artifacts, verified."""
+    for one in artifacts(rooms, wanted, caller):
+        if one.sha256 == sha256:
+            return one, rooms.artifacts.read(sha256)
+    raise NotFound("artifact_unknown", "The order has no such artifact")
+
+
+def review(rooms: Rooms, row: OrderRecord) -> Review | None:
+    """The review bundle of an order on a plain repository."""
+    for one in rooms.forge.reviews(row.repository):
+        if one.proposal.order_id == row.agent_work_order_id:
+            return one
+    return None
+
+
+async def _span(rooms: Rooms, row: OrderRecord) -> tuple[str, str] | None:
+    """(base, head) in the mirror, once the order has a commit."""
+    entry = await rooms.ledger.find(f"{row.agent_work_order_id}:base")
+    if entry is None or entry.receipt is None:
+        return None
+    mirror = rooms.mirrors.at(row.repository)
+    head = await mirror.ref(order_ref(row.agent_work_order_id, "head"))
+    return None if head is None else (str(entry.receipt["base_sha"]), head)
+
+

@@ -1,0 +1,142 @@
+"""From a run to what lists and pages show. The journal is the truth; this can be made again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent_work_orders.state_manager.records import OrderRecord
+from agent_work_orders.workflow_engine import phases
+from agent_work_orders.workflow_engine.run import ROOT, Run, TaskRun
+
+PRIORITIES = ("low", "medium", "high", "urgent")
+
+
+def record(run: Run, seq: int, queue_until_ms: int | None = None) -> OrderRecord:
+    order = run.order
+    waiting = phases.waiting(run)
+    reason = waiting.reason if waiting is not None else None
+    until_ms = waiting.until_ms if waiting is not None else None
+    status = phases.status(run)
+    if status == "pending" and queue_until_ms is not None:
+        reason, until_ms = "rate_limit", queue_until_ms
+    failure = run.failure if status in ("failed", "cancelled") else None
+    session_id, pull_request_url = _from_outputs(run)
+    return OrderRecord(
+        agent_work_order_id=run.run_id,
+        repository_url=str(order["repository_url"]),
+        repository=str(order["repository"]),
+        git_branch_name=str(order["branch"]),
+        base_branch=order.get("base_branch"),
+        sandbox_type=str(order["sandbox_type"]),
+        sandbox_identifier=f"{str(order['sandbox_type']).replace('_', '-')}-{run.run_id}",
+        workflow_type=str(order["workflow"]),
+        workflow_version=run.plan_hash,
+        github_issue_number=order.get("github_issue_number"),
+        initial_prompt=str(order.get("prompt") or "") or None,
+        title=str(order.get("title") or "") or None,
+        task_type=str(order.get("workflow_kind", "custom")),
+        priority=PRIORITIES[int(order.get("priority", 1))],
+        status=status,
+        waiting_reason=reason,
+        waiting_until_ms=until_ms,
+        current_phase=phases.current_phase(run),
+        agent_session_id=session_id,
+        agent=_public_agent(order.get("agent", {})),
+        created_by=run.by,
+        created_at_ms=run.submitted_ms,
+        updated_at_ms=run.updated_ms,
+        execution_started_at_ms=run.started_ms,
+        execution_completed_at_ms=run.ended_ms,
+        github_pull_request_url=pull_request_url,
+        error_code=failure.code if failure else None,
+        error_message=failure.message if failure else None,
+        error_hint=failure.hint if failure else None,
+        cost_usd=run.usage.cost_usd,
+        warnings=phases.warnings(run),
+        run_seq=seq,
+    )
+
+
+def _from_outputs(run: Run) -> tuple[str | None, str | None]:
+    """The agent's last session, and where the pull request is."""
+    session: tuple[int, str] | None = None
+    address: str | None = None
+    for path, task in run.tasks.items():
+        if path == ROOT or task.outputs is None or task.state != "succeeded":
+            continue
+        uses = run.spec(path).uses
+        if uses == "forge.open_pull_request" and task.undone != "undone":
+            address = str(task.outputs.get("url") or "") or None
+        found = task.outputs.get("session_id") if uses in ("agent.command", "agent.prompt") else None
+        if found and (session is None or task.ending > session[0]):
+            session = (task.ending, str(found))
+    return (session[1] if session else None), address
+
+
+def _public_agent(agent: dict[str, Any]) -> dict[str, Any]:
+    """The agent without its script, which may be long."""
+    return {name: value for name, value in agent.items() if name != "script"}
+
+
+def task_view(run: Run, path: str, task: TaskRun) -> dict[str, Any]:
+    spec = run.spec(path)
+    failure = task.failure
+    return {
+        "path": path,
+        "kind": spec.kind,
+        "uses": spec.uses,
+        "phase": spec.phase,
+        "needs": list(spec.needs),
+        "state": task.state,
+        "waiting": task.wait if task.state == "pending" else None,
+        "attempt": task.attempt,
+        "generation": task.generation,
+        "started_at_ms": task.started_ms,
+        "ended_at_ms": task.ended_ms,
+        "waiting_reason": task.reason or None,
+        "waiting_until_ms": task.until_ms,
+        "outputs": task.outputs,
+        "failure": None
+        if failure is None
+        else {
+            "category": failure.category,
+            "code": failure.code,
+            "message": failure.message,
+            "hint": failure.hint,
+        },
+        "tolerated": task.tolerated,
+        "undone": task.undone or None,
+        "iterations": task.index if spec.kind == "repeat" else None,
+        "items": len(task.items) if spec.kind == "foreach" else None,
+        "risk": spec.risk,
+        "approval": None
+        if task.gate is None
+        else {
+            "message": task.gate.message,
+            "subject": task.gate.subject,
+            "subject_hash": task.gate.subject_hash,
+            "expires_at_ms": task.gate.expires_ms,
+            "decision": task.gate.decision or None,
+            "by": task.gate.by or None,
+            "comment": task.gate.comment or None,
+        },
+    }
+
+
+def tasks(run: Run) -> list[dict[str, Any]]:
+    """Every task there is or will be at the top, and whatever was begun inside, in reading order."""
+    top = [(name, run.task(name)) for name in run.plan.body.tasks]
+    begun = [(path, task) for path, task in run.tasks.items() if path not in run.plan.body.tasks]
+    rank = {name: number for number, name in enumerate(run.plan.body.tasks)}
+    rows = top + [(path, task) for path, task in begun if path != ROOT]
+
+    def reading(row: tuple[str, TaskRun]) -> tuple[Any, ...]:
+        path = row[0]
+        first = path.split(".")[0].split("[")[0]
+        numbers = [
+            (int(part), "") if part.isdigit() else (0, part)
+            for part in path.replace("]", "").replace("[", ".").split(".")
+        ]
+        return (rank.get(first, len(rank)), numbers)
+
+    return [task_view(run, path, task) for path, task in sorted(rows, key=reading)]

@@ -1,0 +1,59 @@
+"""The parts that use cases work with. Bootstrap makes one; it holds no logic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from agent_work_orders.agent_executor.registry import Registry
+from agent_work_orders.clock import Clock
+from agent_work_orders.engines.engine import Engine
+from agent_work_orders.engines.perform import Log
+from agent_work_orders.github_integration.local_forge import LocalForge
+from agent_work_orders.repositories.mirrors import Mirrors
+from agent_work_orders.sandbox_manager.sandbox import Sandboxes
+from agent_work_orders.state_manager.approvals import Approvals
+from agent_work_orders.state_manager.artifacts import Artifacts
+from agent_work_orders.state_manager.audit import Audit
+from agent_work_orders.state_manager.feed import Feed
+from agent_work_orders.state_manager.idempotency import IdempotencyKeys
+from agent_work_orders.state_manager.keys import Keys
+from agent_work_orders.state_manager.ledger import Ledger
+from agent_work_orders.state_manager.logbook import Logbook
+from agent_work_orders.state_manager.records import Records
+from agent_work_orders.state_manager.versions import Versions
+from agent_work_orders.work_orders.shelf import Shelf
+from agent_work_orders.work_orders.transcripts import Transcripts
+from agent_work_orders.workflow_engine.catalogue import Catalogue
+
+
+class Rooms(msgspec.Struct, frozen=True, kw_only=True):
+    engine: Engine
+    records: Records
+    approvals: Approvals
+    logbook: Logbook
+    feed: Feed
+    versions: Versions
+    ledger: Ledger
+    artifacts: Artifacts
+    audit: Audit
+    keys: Keys
+    idempotency: IdempotencyKeys
+    mirrors: Mirrors
+    sandboxes: Sandboxes
+    agents: Registry
+    forge: LocalForge
+    transcripts: Transcripts
+    shelf: Shelf
+    catalogue: Catalogue
+    clock: Clock
+    home: Path
+    log: Log
+    redact: Callable[[str], str]
+    queue_until_ms: Callable[[str], int | None]
+    """Until when a rate limit keeps an order from starting."""
+    default_sandbox: str = "git_worktree"
+    default_agent: str = "claude_code"
+    git_origins: frozenset[str] = frozenset()

@@ -1,0 +1,249 @@
+"""The observer that keeps the read side: records, logs, approvals and the feed of changes.
+
+It is behind the journal by at most a moment and never in its way: many changes of a run make one
+record. What a crash loses of it is made again at the next start (`catch_up`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+
+from agent_work_orders.clock import iso
+from agent_work_orders.engines.engine import Change
+from agent_work_orders.ids import order_of
+from agent_work_orders.state_manager.approvals import ApprovalRecord
+from agent_work_orders.state_manager.records import OrderFilter, OrderRecord
+from agent_work_orders.work_orders import projection
+from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.workflow_engine import events as on
+from agent_work_orders.workflow_engine import phases
+from agent_work_orders.workflow_engine.run import Run, TaskRun
+
+SOON_S = 0.05
+# Projecting a run walks its tasks: one of thousands is shown once a second.
+MANY_TASKS = 1_000
+LATER_S = 1.0
+OPEN = ("pending", "running", "paused", "waiting")
+
+
+class Scribe:
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
+        self._dirty: dict[str, tuple[Run, int, set[str]]] = {}
+        self._handle: asyncio.TimerHandle | None = None
+        self._settling: set[asyncio.Task[Any]] = set()
+
+    def observe(self, change: Change) -> None:
+        """Called by the engine after each commit."""
+        touched = _touched(change.event)
+        if change.after.parent is None:
+            order_id = change.run_id
+            before = self._dirty.get(order_id)
+            paths = before[2] if before is not None else set()
+            paths.update(touched)
+            self._dirty[order_id] = (change.after, change.seq, paths)
+            if change.after.stage == "ended":
+                self._show(order_id)
+            elif self._handle is None:
+                wait_s = LATER_S if len(change.after.tasks) > MANY_TASKS else SOON_S
+                loop = asyncio.get_running_loop()
+                self._handle = loop.call_later(wait_s, self.flush)
+        self._log(change)
+        self._approvals(change)
+
+    def flush(self) -> None:
+        self._handle = None
+        for order_id in list(self._dirty):
+            self._show(order_id)
+
+    async def catch_up(self) -> None:
+        """At start: every order whose record may be behind is read from the journal again."""
+        offset = 0
+        while True:
+            page = self._rooms.records.page(
+                OrderFilter(status=OPEN), order_by="created_at", limit=500, offset=offset
+            )
+            for row in page.agent_work_orders:
+                await self._again(row)
+            if not page.has_more:
+                return
+            offset += len(page.agent_work_orders)
+
+    async def _again(self, row: OrderRecord) -> None:
+        run = await self._rooms.engine.run(row.agent_work_order_id)
+        if run is not None:
+            made = projection.record(run, row.run_seq + 1)
+            await self._rooms.records.upsert(made)
+            for path, task in run.tasks.items():
+                if task.gate is not None:
+                    await self._ask(run, path, task)
+
+    def _show(self, order_id: str) -> None:
+        run, seq, paths = self._dirty.pop(order_id)
+        rooms = self._rooms
+        made = projection.record(run, seq, rooms.queue_until_ms(order_id))
+        rooms.records.upsert_lazily(made)
+        body = {
+            "agent_work_order": msgspec.to_builtins(made),
+            "tasks": [
+                {"path": path, "state": run.tasks[path].state, "attempt": run.tasks[path].attempt}
+                for path in sorted(paths)
+                if path in run.tasks
+            ],
+        }
+        at_ms = rooms.clock.now_ms()
+        rooms.feed.publish(order_id, "work_order", at_ms, msgspec.json.encode(body))
+
+    # -- approvals
+
+    def _approvals(self, change: Change) -> None:
+        if change.before.tasks is change.after.tasks:
+            return
+        for path in _gated(change):
+            task = change.after.tasks[path]
+            old = change.before.tasks.get(path)
+            if task.gate is not None and (old is None or old.gate != task.gate):
+                work = asyncio.get_running_loop().create_task(self._ask(change.after, path, task))
+                self._settling.add(work)
+                work.add_done_callback(self._settling.discard)
+
+    async def _ask(self, run: Run, path: str, task: TaskRun) -> None:
+        gate, rooms = task.gate, self._rooms
+        assert gate is not None
+        approval_id = approval_id_of(run.run_id, path, task.generation)
+        await rooms.approvals.ask(
+            ApprovalRecord(
+                approval_id=approval_id,
+                order_id=order_of(run.run_id),
+                run_id=run.run_id,
+                path=path,
+                message=gate.message,
+                subject=gate.subject,
+                subject_hash=gate.subject_hash,
+                asked_at_ms=gate.asked_ms,
+                expires_at_ms=gate.expires_ms,
+            )
+        )
+        state: Any = gate.decision or ("void" if task.state == "cancelled" else "")
+        if state:
+            await rooms.approvals.settle(
+                approval_id,
+                state,
+                at_ms=rooms.clock.now_ms(),
+                by=gate.by or None,
+                comment=gate.comment or None,
+            )
+        body = msgspec.json.encode({"approval_id": approval_id, "path": path, "state": state})
+        rooms.feed.publish(order_of(run.run_id), "approval", rooms.clock.now_ms(), body)
+
+    # -- logs
+
+    def _log(self, change: Change) -> None:
+        said = _said(change)
+        if said is not None:
+            name, level, fields = said
+            self._rooms.log(order_of(change.run_id), name, level, fields)
+        self._log_ending(change)
+
+    def _log_ending(self, change: Change) -> None:
+        """The order's own milestones, whatever event brought them."""
+        before, after = change.before, change.after
+        if after.parent is not None:
+            return
+        order_id, log = change.run_id, self._rooms.log
+        if before.started_ms is None and after.started_ms is not None:
+            log(order_id, "agent_work_order_started", "info", {"workflow_type": after.plan.name})
+        if isinstance(change.event, on.TaskStarted) and len(after.tasks) <= MANY_TASKS:
+            old, new = phases.current_phase(before), phases.current_phase(after)
+            if new is not None and old != new:
+                if old is not None:
+                    fields = {"from_phase": old, "to_phase": new}
+                    log(order_id, "workflow_phase_transition", "info", fields)
+                log(order_id, "workflow_phase_started", "info", {"phase": new})
+        if after.stage == "ended" and before.stage != "ended":
+            status, failure = phases.status(after), after.failure
+            if status == "completed":
+                log(order_id, "agent_work_order_completed", "info", {})
+            elif status == "cancelled":
+                log(order_id, "agent_work_order_cancelled", "info", {"outcome": after.outcome})
+            else:
+                fields = {} if failure is None else {"error": failure.message, "code": failure.code}
+                log(order_id, "agent_work_order_failed", "error", fields)
+
+
+def approval_id_of(run_id: str, path: str, generation: int) -> str:
+    """Stable: the same question has the same id after a restart."""
+    return f"{run_id}:{path}:{generation}"
+
+
+def _touched(event: on.AnyEvent) -> set[str]:
+    path = getattr(event, "path", None)
+    return {path} if isinstance(path, str) else set()
+
+
+def _gated(change: Change) -> list[str]:
+    """Tasks whose approval this event may have changed."""
+    if all(spec.approval is None for spec in change.after.specs.values()):
+        return []
+    return [path for path, task in change.after.tasks.items() if task.gate is not None]
+
+
+def _said(change: Change) -> tuple[str, str, dict[str, Any]] | None:
+    """The documented log line of an event, if it has one."""
+    event, run = change.event, change.after
+    by = {"by": getattr(event, "by", "")}
+    match event:
+        case on.Submitted():
+            order = run.order
+            return (
+                "agent_work_order_created",
+                "info",
+                {
+                    "repository_url": order.get("repository_url"),
+                    "workflow_type": order.get("workflow"),
+                    "sandbox_type": order.get("sandbox_type"),
+                    "github_issue_number": order.get("github_issue_number"),
+                    **by,
+                },
+            )
+        case on.TaskStarted():
+            return "task_started", "info", {"task": event.path, "attempt": event.attempt}
+        case on.TaskSucceeded():
+            return "task_succeeded", "info", {"task": event.path}
+        case on.TaskFailed():
+            fields = {
+                "task": event.path,
+                "error": event.failure.message,
+                "code": event.failure.code,
+                "category": event.failure.category,
+                "hint": event.failure.hint,
+            }
+            return "task_failed", "warning", fields
+        case on.TaskParked():
+            until = iso(event.until_ms)
+            return "task_parked", "warning", {"task": event.path, "reason": event.reason, "until": until}
+        case on.TaskLost():
+            return "task_lost", "warning", {"task": event.path, "attempt": event.attempt}
+        case on.ApprovalDecided():
+            verdict = "approved" if event.approved else "rejected"
+            return f"approval_{verdict}", "info", {"task": event.path, **by}
+        case on.PromptReceived():
+            return "prompt_received", "info", {"prompt_id": event.prompt_id, **by}
+        case on.PauseAsked():
+            return "agent_work_order_paused", "info", by
+        case on.ResumeAsked():
+            return "agent_work_order_resumed", "info", by
+        case on.CancelAsked():
+            return "agent_work_order_cancel_asked", "info", by
+        case on.RetryAsked():
+            return "agent_work_order_retried", "info", {"task": event.path, **by}
+        case on.RollbackAsked():
+            return "agent_work_order_rollback_asked", "info", by
+        case on.TaskOverridden():
+            return "task_overridden", "warning", {"task": event.path, "action": event.action, **by}
+        case on.Undone():
+            return "task_undone", "info", {"task": event.path}
+    return None

@@ -1,0 +1,180 @@
+"""Steering an order: prompt, cancel, pause, resume, retry, rollback, override.
+
+Each verb is defined in every state: it is done, or refused with 409 and a reason. Who did what is
+in the audit log before it is done.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from agent_work_orders import ids
+from agent_work_orders.command_loader import asked, catalogue
+from agent_work_orders.errors import Conflict, NotFound, Refused
+from agent_work_orders.security.roles import Caller
+from agent_work_orders.state_manager.records import OrderRecord
+from agent_work_orders.tools.agent import base_files
+from agent_work_orders.work_orders import find, projection
+from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.submit import PROMPT_LIMIT_CHARS, check_text
+from agent_work_orders.workflow_engine import events as on
+from agent_work_orders.workflow_engine import phases
+from agent_work_orders.workflow_engine.plan import pattern
+from agent_work_orders.workflow_engine.run import Run
+
+Action = Literal["skip", "succeed", "retry"]
+
+
+async def prompt(rooms: Rooms, wanted: str, text: str, caller: Caller) -> str:
+    """Queue a prompt durably; the agent gets it at its next turn. Returns the prompt's id."""
+    row = _mine(rooms, wanted, caller)
+    check_text("prompt_text", text, PROMPT_LIMIT_CHARS)
+    run = await find.run_of(rooms, row.agent_work_order_id)
+    if run.stage != "active":
+        raise _refuse(run, "prompted", "Create a new order, or retry this one.")
+    asked.resolve(text, catalogue.load(await _commands(rooms, row)))
+    prompt_id = ids.new_id("prompt")
+    event = on.PromptReceived(
+        at_ms=rooms.clock.now_ms(), prompt_id=prompt_id, text=text, by=caller.name
+    )
+    await _post(rooms, row, caller, "prompt", event, {"prompt_id": prompt_id})
+    return prompt_id
+
+
+async def _commands(rooms: Rooms, row: OrderRecord) -> dict[str, bytes]:
+    """The repository's own commands, once its mirror is there."""
+    entry = await rooms.ledger.find(f"{row.agent_work_order_id}:base")
+    if entry is None or entry.receipt is None:
+        return {}
+    mirror = rooms.mirrors.at(row.repository)
+    return await base_files(mirror, str(entry.receipt["base_sha"]))
+
+
+async def cancel(rooms: Rooms, wanted: str, caller: Caller) -> OrderRecord:
+    row = _mine(rooms, wanted, caller)
+    return await _post(rooms, row, caller, "cancel", on.CancelAsked(**_by(rooms, caller)))
+
+
+async def pause(rooms: Rooms, wanted: str, caller: Caller) -> OrderRecord:
+    row = _mine(rooms, wanted, caller)
+    return await _post(rooms, row, caller, "pause", on.PauseAsked(**_by(rooms, caller)))
+
+
+async def resume(rooms: Rooms, wanted: str, caller: Caller) -> OrderRecord:
+    row = _mine(rooms, wanted, caller)
+    return await _post(rooms, row, caller, "resume", on.ResumeAsked(**_by(rooms, caller)))
+
+
+async def retry(rooms: Rooms, wanted: str, caller: Caller, path: str | None = None) -> OrderRecord:
+    """Failed tasks again, or everything from a chosen task on."""
+    row = _mine(rooms, wanted, caller)
+    if path is not None:
+        _need_task(await find.run_of(rooms, row.agent_work_order_id), path)
+    event = on.RetryAsked(**_by(rooms, caller), path=path)
+    return await _post(rooms, row, caller, "retry", event, {"task": path})
+
+
+async def rollback(rooms: Rooms, wanted: str, caller: Caller) -> OrderRecord:
+    row = _mine(rooms, wanted, caller)
+    return await _post(rooms, row, caller, "rollback", on.RollbackAsked(**_by(rooms, caller)))
+
+
+async def override(
+    rooms: Rooms,
+    wanted: str,
+    caller: Caller,
+    *,
+    path: str,
+    action: Action,
+    outputs: dict[str, Any] | None = None,
+) -> OrderRecord:
+    """A person decides a stuck task: skip it, call it done with a value, or try it again."""
+    row = _mine(rooms, wanted, caller)
+    _need_task(await find.run_of(rooms, row.agent_work_order_id), path)
+    event = on.TaskOverridden(
+        **_by(rooms, caller), path=path, action=action, outputs=outputs or {}
+    )
+    details = {"task": path, "action": action}
+    return await _post(rooms, row, caller, "override", event, details)
+
+
+def _mine(rooms: Rooms, wanted: str, caller: Caller) -> OrderRecord:
+    row = find.record_of(rooms, wanted, caller)
+    caller.need("operate")
+    return row
+
+
+def _by(rooms: Rooms, caller: Caller) -> dict[str, Any]:
+    return {"at_ms": rooms.clock.now_ms(), "by": caller.name}
+
+
+async def _post(
+    rooms: Rooms,
+    row: OrderRecord,
+    caller: Caller,
+    verb: str,
+    event: on.AnyEvent,
+    details: dict[str, Any] | None = None,
+) -> OrderRecord:
+    order_id = row.agent_work_order_id
+    await rooms.audit.append(
+        at_ms=rooms.clock.now_ms(),
+        who=caller.name,
+        what=f"order.{verb}",
+        order_id=order_id,
+        details=details or {},
+    )
+    accepted = await rooms.engine.post(order_id, event)
+    run = await find.run_of(rooms, order_id)
+    if not accepted and not _already(verb, run):
+        raise _refuse(run, _PARTICIPLE.get(verb, verb), _HINTS.get(verb, ""))
+    return projection.record(run, row.run_seq + 1)
+
+
+_PARTICIPLE = {
+    "cancel": "cancelled",
+    "pause": "paused",
+    "resume": "resumed",
+    "retry": "retried",
+    "rollback": "rolled back",
+    "override": "overridden there",
+    "prompt": "prompted",
+}
+_HINTS = {
+    "pause": "Only an order that is at work can be paused.",
+    "resume": "Only a paused order can be resumed.",
+    "retry": "Nothing in it failed or was cancelled, or what depends on it is still running.",
+    "rollback": "It is being rolled back, or was.",
+    "override": "The task has ended well, or what depends on it is running.",
+    "cancel": "It has ended, or is being rolled back.",
+}
+
+
+def _already(verb: str, run: Run) -> bool:
+    """Asking twice for what is so, or on its way, is no error."""
+    match verb:
+        case "cancel":
+            return run.stage == "cancelling" or run.outcome == "cancelled"
+        case "pause":
+            return run.stage == "active" and bool(run.paused)
+        case "rollback":
+            return run.stage == "rolling_back" or run.outcome == "rolled_back"
+    return False
+
+
+def _need_task(run: Run, path: str) -> None:
+    if pattern(path) not in run.specs:
+        raise NotFound(
+            "task_unknown",
+            f"The order has no task {path[:80]!r}",
+            hint="`awo show` lists its tasks.",
+            field="task",
+        )
+
+
+def _refuse(run: Run, verb: str, hint: str) -> Refused:
+    return Conflict(
+        "order_state_conflict",
+        f"{run.run_id} is {phases.status(run)} and cannot be {verb}",
+        hint=hint,
+    )

@@ -1,0 +1,216 @@
+"""Creating an order: everything is checked before anything is written.
+
+Nothing here waits for a network: a repository on this machine is looked at (and remembered for a
+few seconds), a remote one is only checked for form and fetched by the order's first task.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from typing import Any, get_args
+
+import msgspec
+
+from agent_work_orders import ids
+from agent_work_orders.errors import BadRequest, Refused, TooLarge
+from agent_work_orders.repositories import origin as origins
+from agent_work_orders.repositories import refname, url
+from agent_work_orders.repositories.mirror import Mirror
+from agent_work_orders.repositories.url import RepositoryUrl
+from agent_work_orders.sandbox_manager.sandbox import SandboxType
+from agent_work_orders.security.roles import Caller
+from agent_work_orders.state_manager.records import OrderRecord
+from agent_work_orders.tools import commit_message
+from agent_work_orders.tools.tool import Order
+from agent_work_orders.work_orders import projection, workflows
+from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.shelf import Compiled
+from agent_work_orders.workflow_engine import inputs as declared
+from agent_work_orders.workflow_engine.events import Submitted
+
+PRIORITIES = ("low", "medium", "high", "urgent")
+PROMPT_LIMIT_CHARS = 64 * 1024
+TITLE_LIMIT_CHARS = 200
+SANDBOX_TYPES: tuple[str, ...] = get_args(SandboxType)
+PLANNED_TYPES = ("bubblewrap", "container", "e2b", "dagger", "kubernetes")
+
+
+class NewOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What somebody asks for, as yet unchecked."""
+
+    repository_url: str
+    workflow_type: str = "agent_workflow_plan_build_test"
+    workflow_source: str | None = None
+    """A workflow given as YAML instead of by name."""
+    sandbox_type: str | None = None
+    github_issue_number: str | None = None
+    initial_prompt: str | None = None
+    title: str | None = None
+    base_branch: str | None = None
+    priority: str = "medium"
+    inputs: dict[str, Any] = {}
+    agent: dict[str, Any] | None = None
+    agent_timeout_s: float | None = None
+    idempotency_key: str | None = None
+
+
+async def submit(rooms: Rooms, new: NewOrder, caller: Caller) -> OrderRecord:
+    """Check, keep, start. Returns the order as it is right after."""
+    caller.need("operate")
+    origin = url.parse(new.repository_url, origins=rooms.git_origins)
+    caller.need_repository(origin.key)
+    compiled = _workflow(rooms, new)
+    given = declared.accept(compiled.plan.inputs, new.inputs)
+    order = _order(rooms, new, origin, compiled)
+    await check_repository(rooms, origin, new.base_branch)
+    order_id = await _claim(rooms, new, caller)
+    running = await rooms.engine.run(order_id)
+    if running is None:
+        await workflows.keep(rooms, compiled, caller.name)
+        running = await rooms.engine.submit(
+            order_id,
+            compiled.plan,
+            Submitted(
+                at_ms=rooms.clock.now_ms(),
+                plan_hash=compiled.plan_hash,
+                inputs=given,
+                order=_facts(order, order_id, new, caller, compiled),
+                by=caller.name,
+            ),
+        )
+    made = projection.record(running, 1, rooms.queue_until_ms(order_id))
+    await rooms.records.upsert(made)
+    return made
+
+
+def _workflow(rooms: Rooms, new: NewOrder) -> Compiled:
+    if new.workflow_source is not None:
+        return workflows.compile_source(rooms, new.workflow_source, "workflow_source")
+    return workflows.compile_named(rooms, new.workflow_type)
+
+
+def _order(rooms: Rooms, new: NewOrder, origin: RepositoryUrl, compiled: Compiled) -> Order:
+    prompt = check_text("initial_prompt", new.initial_prompt or "", PROMPT_LIMIT_CHARS)
+    title = check_text("title", new.title or "", TITLE_LIMIT_CHARS)
+    issue = new.github_issue_number
+    if issue is not None:
+        issue = refname.check_issue_number(issue)
+    if new.base_branch is not None:
+        refname.check_branch(new.base_branch)
+    if new.priority.lower() not in PRIORITIES:
+        raise Refused(
+            "priority_invalid",
+            f"{new.priority[:40]!r} is not a priority",
+            hint=f"Use one of {', '.join(PRIORITIES)}.",
+            field="priority",
+        )
+    agent = new.agent or {"name": rooms.default_agent}
+    chosen = rooms.agents.create(agent)
+    missing = chosen.check()
+    if missing is not None:
+        raise Refused(
+            "agent_missing",
+            f"The agent {chosen.name} cannot run here: {missing}",
+            hint="Install it, or choose another agent.",
+            field="agent",
+        )
+    return Order(
+        order_id="",
+        repository_url=origin.url,
+        repository=origin.key,
+        base_branch=new.base_branch,
+        branch="",
+        sandbox_type=_sandbox_type(new.sandbox_type or rooms.default_sandbox),
+        agent=agent,
+        agent_timeout_s=_timeout(new.agent_timeout_s),
+        workflow=compiled.plan.name,
+        workflow_kind=compiled.plan.kind,
+        prompt=prompt,
+        github_issue_number=issue,
+        title=title or (commit_message.one_line(prompt)[:TITLE_LIMIT_CHARS] if prompt else ""),
+    )
+
+
+def _facts(
+    order: Order, order_id: str, new: NewOrder, caller: Caller, compiled: Compiled
+) -> dict[str, Any]:
+    branch = refname.branch_name(
+        compiled.plan.branch_prefix, order.github_issue_number, order_id
+    )
+    whole = msgspec.structs.replace(order, order_id=order_id, branch=branch)
+    return {
+        **msgspec.to_builtins(whole),
+        "priority": PRIORITIES.index(new.priority.lower()),
+        "metered": not caller.local,
+    }
+
+
+async def _claim(rooms: Rooms, new: NewOrder, caller: Caller) -> str:
+    order_id = ids.new_order_id()
+    if new.idempotency_key is None:
+        return order_id
+    body = msgspec.json.encode(msgspec.structs.replace(new, idempotency_key=None), order="sorted")
+    return await rooms.idempotency.claim(
+        caller.name,
+        new.idempotency_key,
+        body_hash=hashlib.sha256(body).hexdigest(),
+        order_id=order_id,
+        at_ms=rooms.clock.now_ms(),
+    )
+
+
+async def check_repository(rooms: Rooms, origin: RepositoryUrl, base_branch: str | None) -> None:
+    """Whether an order can start there, as far as this machine can tell at once."""
+    if origin.kind != "path":
+        return
+    now_ms = rooms.clock.now_ms()
+    heads = rooms.shelf.heads(origin.key, now_ms)
+    if heads is None:
+        await asyncio.to_thread(origins.check_path, origin)
+        heads = await origins.list_heads(rooms.mirrors.git, origin)
+        rooms.shelf.put_heads(origin.key, heads, now_ms)
+    Mirror(rooms.mirrors.git, rooms.mirrors.path(origin.key), origin, heads).resolve_base(
+        base_branch
+    )
+
+
+def _sandbox_type(name: str) -> str:
+    if name in SANDBOX_TYPES:
+        return name
+    later = " It is planned, but not there yet." if name in PLANNED_TYPES else ""
+    raise Refused(
+        "sandbox_type_invalid",
+        f"There is no sandbox type {name[:40]!r}.{later}",
+        hint=f"Use one of {', '.join(SANDBOX_TYPES)}.",
+        field="sandbox_type",
+    )
+
+
+def _timeout(seconds: float | None) -> float | None:
+    if seconds is not None and not 1 <= seconds <= 86_400:
+        raise Refused(
+            "timeout_invalid",
+            "A timeout is between one second and one day",
+            hint="Give seconds.",
+            field="agent_timeout_s",
+        )
+    return seconds
+
+
+def check_text(field: str, text: str, limit: int) -> str:
+    if len(text) > limit:
+        raise TooLarge(
+            "text_too_long",
+            f"{field} has {len(text)} characters; {limit} are allowed",
+            hint="Put the long text into a file of the repository.",
+            field=field,
+        )
+    if "\0" in text or any(0xD800 <= ord(ch) <= 0xDFFF for ch in text):
+        raise BadRequest(
+            "text_invalid",
+            f"{field} contains NUL or half a character",
+            hint="Send UTF-8 text.",
+            field=field,
+        )
+    return text

@@ -1,0 +1,124 @@
+"""Workflows by name: built in, saved by people, or a file of the data directory.
+
+A name is looked up in the saved versions, then in `<home>/workflows/*.yaml`, then among the built-in ones.
+Whatever an order starts with is saved as an immutable version first.
+"""
+
+from __future__ import annotations
+
+import difflib
+
+import msgspec
+
+from agent_work_orders.errors import NotFound, Refused
+from agent_work_orders.state_manager.versions import Origin
+from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.shelf import Compiled
+from agent_work_orders.workflow_engine import builtin
+from agent_work_orders.workflow_engine import plan as plans
+from agent_work_orders.workflow_engine.compiler import compile_workflow, plan_hash
+from agent_work_orders.workflow_engine.definition import Definition, parse
+
+SOURCE_LIMIT_BYTES = 1_048_576
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """A workflow that can be run, with where it is from."""
+
+    definition: Definition
+    source: str
+    origin: Origin
+
+
+def known(rooms: Rooms) -> dict[str, Known]:
+    """Every workflow by name; what people made hides a built-in one of the same name."""
+    found = {
+        name: Known(definition=definition, source=builtin.source(name), origin="builtin")
+        for name, definition in builtin.definitions().items()
+    }
+    for version in rooms.versions.names():
+        if version.origin == "user":
+            definition = parse(version.source, f"{version.name} (version {version.version})")
+            found[version.name] = Known(
+                definition=definition, source=version.source, origin="user"
+            )
+    folder = rooms.home / "workflows"
+    for file in sorted(folder.glob("*.yaml")) if folder.is_dir() else ():
+        try:
+            source = file.read_text("utf-8")
+            definition = parse(source, file.name)
+        except (Refused, OSError, UnicodeDecodeError) as error:
+            rooms.log("", "workflow_file_unusable", "warning", {"file": file.name, "error": str(error)})
+            continue
+        found[definition.name] = Known(definition=definition, source=source, origin="user")
+    return found
+
+
+def find(rooms: Rooms, name: str) -> Known:
+    """By name or alias. NotFound `workflow_unknown` with a guess."""
+    every = known(rooms)
+    if name in every:
+        return every[name]
+    for candidate in every.values():
+        if name in candidate.definition.aliases:
+            return candidate
+    names = [*every, *(alias for one in every.values() for alias in one.definition.aliases)]
+    close = difflib.get_close_matches(name, names, n=1)
+    guess = f"Did you mean {close[0]}? " if close else ""
+    raise NotFound(
+        "workflow_unknown",
+        f"There is no workflow {name[:80]!r}",
+        hint=f"{guess}`awo workflow list` shows them all.",
+        field="workflow_type",
+    )
+
+
+def compile_named(rooms: Rooms, name: str) -> Compiled:
+    """By name or alias. A built-in one that nobody overrides is compiled once."""
+    shipped = builtin.find(name)
+    if shipped is None or _overridden(rooms, shipped.name):
+        return _compile(rooms, find(rooms, name))
+    compiled = rooms.shelf.builtin.get(shipped.name)
+    if compiled is None:
+        compiled = rooms.shelf.builtin[shipped.name] = _compile(rooms, find(rooms, name))
+    return compiled
+
+
+def _overridden(rooms: Rooms, name: str) -> bool:
+    latest = rooms.versions.latest(name)
+    if latest is not None and latest.origin == "user":
+        return True
+    return (rooms.home / "workflows").is_dir()
+
+
+def compile_source(rooms: Rooms, source: str, file: str) -> Compiled:
+    """A workflow given as text. Refused `workflow_invalid` with every problem."""
+    definition = parse(source, file)
+    return _compile(rooms, Known(definition=definition, source=source, origin="user"))
+
+
+def _compile(rooms: Rooms, one: Known) -> Compiled:
+    def child(name: str) -> Definition | None:
+        try:
+            return find(rooms, name).definition
+        except NotFound:
+            return None
+
+    plan = compile_workflow(one.definition, rooms.catalogue, children=child)
+    return Compiled(plan=plan, plan_hash=plan_hash(plan), source=one.source, origin=one.origin)
+
+
+async def keep(rooms: Rooms, compiled: Compiled, by: str) -> None:
+    """See that a version of this content is kept."""
+    if compiled.plan_hash in rooms.shelf.saved:
+        return
+    await rooms.versions.save(
+        compiled.plan.name,
+        hash=compiled.plan_hash,
+        source=compiled.source,
+        plan=plans.encode(compiled.plan),
+        created_by=by,
+        origin=compiled.origin,
+        at_ms=rooms.clock.now_ms(),
+    )
+    rooms.shelf.saved.add(compiled.plan_hash)
