@@ -29,10 +29,5 @@ def find(name: str) -> Definition | None:
 
 
 def source(name: str) -> str:
-    """The YAML of a built-in workflow."""
-    return (resources.files(__name__) / f"{name}.yaml").read_text(encoding="utf-8")
-
-
-def source(name: str) -> str:
     """The file of a built-in workflow as written."""
     return definitions()[name].text
