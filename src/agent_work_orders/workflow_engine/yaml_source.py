@@ -182,17 +182,28 @@ class _Reading:
                     return
 
     def _scalar(self, event: Any) -> None:
+        """Nine of ten events come here, so the common way is written out."""
         value: Any = event.value
-        if self._stack and self._stack[-1][1] is _WANT_KEY:
-            self._key(event)
+        frame = self._stack[-1] if self._stack else None
+        if frame is not None and frame[1] is _WANT_KEY:
+            if value in frame[0]:
+                self._problem(event, f"The key `{value}` stands here twice", "Keep one of them.")
+            frame[1] = value
+            frame[2] = event.start_mark
             return
-        if event.implicit[0] and not event.style:
+        if not event.style and event.implicit[0]:
             if value in _WORDS:
                 value = _WORDS[value]
             elif value[0] in "-+.0123456789":
                 value = self._number(event)
-        self._put(value, event)
-        self._next_key()
+        if frame is None or self._places is not None:
+            self._put(value, event)
+            self._next_key()
+        elif frame[1] is None:
+            frame[0].append(value)
+        else:
+            frame[0][frame[1]] = value
+            frame[1] = _WANT_KEY
 
     def _number(self, event: Any) -> Any:
         text: str = event.value
@@ -212,14 +223,6 @@ class _Reading:
         if _SPECIAL.fullmatch(text):
             self._problem(event, f"{text} is not a JSON number", "Quote it if it is text.")
         return text
-
-    def _key(self, event: Any) -> None:
-        frame = self._stack[-1]
-        key: str = event.value
-        if key in frame[0]:
-            self._problem(event, f"The key `{key}` stands here twice", "Keep one of them.")
-        frame[1] = key
-        frame[2] = event.start_mark
 
     def _open(self, container: Any, event: Any) -> None:
         if len(self._stack) >= MAX_NESTING:
