@@ -3,8 +3,9 @@ from __future__ import annotations
 import jsonschema
 import pytest
 
+from agent_work_orders.tools import agent, forge, git, sandbox, tests
 from agent_work_orders.workflow_engine import builtin, yaml_source
-from agent_work_orders.workflow_engine.catalogue import Catalogue
+from agent_work_orders.workflow_engine.catalogue import Catalogue, ToolInfo
 from agent_work_orders.workflow_engine.compiler import compile_workflow
 from agent_work_orders.workflow_engine.condition import evaluate
 from agent_work_orders.workflow_engine.declared_inputs import INPUT_KEYS
@@ -48,6 +49,18 @@ def test_each_compiles_and_needs_no_inputs(name: str, catalogue: Catalogue) -> N
     assert accept(plan.inputs, {}) is not None
     assert plan.description
     assert plan.body.tasks["publish"].uses == "forge.open_pull_request"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_compiles_with_the_shipped_tools(name: str) -> None:
+    shipped: list[ToolInfo] = [
+        thing.info
+        for module in (agent, forge, git, sandbox, tests)
+        for thing in vars(module).values()
+        if isinstance(getattr(thing, "info", None), ToolInfo)
+    ]
+    real = {info.name: info for info in shipped}
+    compile_workflow(builtin.definitions()[name], real, children=builtin.find)
 
 
 @pytest.mark.parametrize("name", NAMES)

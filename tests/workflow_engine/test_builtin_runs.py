@@ -109,16 +109,24 @@ def test_plan_build_test_is_content_without_tests(catalogue: Catalogue) -> None:
         ("agent_workflow_plan_build_test", [PASSED]),
     ],
 )
-def test_nothing_is_published_when_nothing_changed(
+def test_each_ends_with_a_pull_request(
     name: str, tests: list[dict[str, Any]], catalogue: Catalogue
 ) -> None:
-    done, end = drive(name, catalogue, scripted(*tests, agent=UNCHANGED))
-    assert end.outcome == "completed"
-    assert end.outputs["pull_request"] == ""
-    assert "publish" not in [effect.path for effect in done]
     done, end = drive(name, catalogue, scripted(*tests))
     assert end.outcome == "completed"
+    assert done[-1].uses == "forge.open_pull_request"
     assert end.outputs["pull_request"] == "local:1"
+
+
+def test_the_evidence_of_the_last_tests_goes_with_the_pull_request(catalogue: Catalogue) -> None:
+    done, _ = drive("agent_workflow_plan_build_test", catalogue, scripted(FAILED, PASSED))
+    assert done[-1].input == {"tests": PASSED}
+
+
+def test_a_test_run_that_changed_nothing_publishes_nothing(catalogue: Catalogue) -> None:
+    done, end = drive("agent_workflow_test", catalogue, scripted(PASSED, agent=UNCHANGED))
+    assert [effect.path for effect in done] == ["test", "check"]
+    assert end.outcome == "completed" and end.outputs["pull_request"] == ""
 
 
 def test_failing_tests_make_a_draft(catalogue: Catalogue) -> None:
