@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent_work_orders.agent_executor import claude_code, command, script, scripted
-from agent_work_orders.agent_executor.agent import Agent
+from agent_work_orders.agent_executor.agent import Agent, Request
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.ids import new_order_id
 from agent_work_orders.repositories.git import Git
@@ -36,6 +36,7 @@ FLOOD = f"head -c {FLOOD_BYTES} /dev/zero | tr '\\0' 'x'; echo; yes | head -c {F
 
 class ScriptedRig:
     resumes = False
+    starts_within_s = 1.0
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
@@ -57,6 +58,7 @@ class ScriptedRig:
 
 class CommandRig:
     resumes = False
+    starts_within_s = 1.0
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
@@ -77,6 +79,7 @@ class CommandRig:
 
 class ClaudeRig:
     resumes = True
+    starts_within_s = 3.0
 
     def __init__(self, sandbox: Sandbox, model: ModelSimulator) -> None:
         self.sandbox = sandbox
@@ -95,7 +98,7 @@ class ClaudeRig:
         }
         self._model.play(turns[deed])
         settings = claude_code.Settings(
-            base_url=self._model.url, api_key="sk-simulated", max_retries=0, scrub=False
+            base_url=self._model.url, api_key="sk-simulated", max_retries=0
         )
         return claude_code.ClaudeCode(SystemClock(), settings)
 
@@ -161,6 +164,14 @@ class TestCommandInWorktree(AgentConformance):
     @pytest.fixture
     def rig(self, worktree: Sandbox) -> CommandRig:
         return CommandRig(worktree)
+
+    async def test_the_prompt_file_is_readable_inside_and_never_committed(
+        self, worktree: Sandbox
+    ) -> None:
+        agent = command.CommandAgent(command.Options(argv=("cat", "{prompt_file}")))
+        turn = await agent.run(Request(prompt="the task"), worktree, transcript=print)
+        assert turn.ok and turn.text == "the task"
+        assert await worktree.commit("Nothing", author="A <a@example.invalid>", at_ms=0) is None
 
 
 @pytest.mark.skipif(

@@ -43,7 +43,6 @@ class Bench:
             api_key=KEY,
             max_retries=max_retries,
             other_user=False,
-            scrub=False,
         )
         return ClaudeCode(SystemClock(), settings, Options())
 
@@ -245,6 +244,20 @@ async def test_a_model_that_hangs_is_idle_or_late_and_leaves_nothing(bench: Benc
     turn = await bench.turn(Request(prompt="hello", timeout_s=2))
     assert turn.error is not None and turn.error.kind == "timeout"
     assert turn.session_id is not None
+
+
+@pytest.mark.fault("G11")
+@pytest.mark.parametrize(
+    ("signal", "kind"), [("TERM", "interrupted"), ("INT", "interrupted"), ("KILL", "crashed")]
+)
+async def test_a_signal_is_not_a_success(bench: Bench, signal: str, kind: str) -> None:
+    bench.model.play(
+        Script(turns=(call("Bash", command=f"kill -{signal} $PPID; sleep 5", description="k"),))
+    )
+    turn = await bench.turn(Request(prompt="end yourself"))
+    assert not turn.ok
+    assert turn.error is not None and turn.error.kind == kind, turn
+    assert turn.session_id is not None and turn.usage.input_tokens == 1000
 
 
 async def test_cancelling_kills_the_tools_too(bench: Bench) -> None:

@@ -33,6 +33,9 @@ ErrorKind = Literal[
     "exit_code",
 ]
 
+# A turn's text becomes a task's output and a row of the journal; the transcript has all of it.
+TEXT_LIMIT_CHARS = 64_000
+
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """One turn. `session_id` resumes; `command`/`call` key the scripted agent's script."""

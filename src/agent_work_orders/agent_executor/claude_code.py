@@ -8,9 +8,10 @@ Rules:
   starts with our own words, so that a leading `/` of a user's text is never a CLI command.
 - The permission policy is fixed. File tools stay in the workspace; the shell is as free as the
   sandbox lets it be, because a list of allowed commands is no wall (`git -c alias.x='!sh'`).
-- The API key is in the agent's environment: in the file-only sandboxes an agent can read it.
-  `CLAUDE_CODE_SUBPROCESS_ENV_SCRUB` hides it from the agent's shell, but the CLI then demands
-  bubblewrap and refuses to start without, so it is set only where that exists.
+- The API key is in the agent's environment, its shell included: in the file-only sandboxes an
+  agent can read it. `CLAUDE_CODE_SUBPROCESS_ENV_SCRUB` would hide it from the shell, but the CLI
+  (2.1.325) then demands bubblewrap and socat and drops our permission mode, so it is off unless
+  asked for. Until requests go through a broker, give agents a key with a spending limit.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Few: waiting for a quota is the engine's durable work, not a sleeping process's."""
     other_user: bool = True
     """Agents run under another uid, so the binary must be reachable by others."""
-    scrub: bool | None = None
-    """Hide the key from the agent's shell (needs bubblewrap); None: where bubblewrap is found."""
+    scrub: bool = False
+    """Hide the key from the agent's shell; see above for what the CLI asks in return."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -119,9 +120,8 @@ class ClaudeCode:
             "DISABLE_TELEMETRY": "1",
             "DISABLE_ERROR_REPORTING": "1",
             "CLAUDE_CODE_MAX_RETRIES": str(settings.max_retries),
+            "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB": "1" if settings.scrub else "0",
         }
-        scrub = shutil.which("bwrap") is not None if settings.scrub is None else settings.scrub
-        env["CLAUDE_CODE_SUBPROCESS_ENV_SCRUB"] = "1" if scrub else "0"
         if settings.base_url is not None:
             env["ANTHROPIC_BASE_URL"] = settings.base_url
         if settings.api_key is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from agent_work_orders.agent_executor.agent import AgentError, ErrorKind, Turn
+from agent_work_orders.agent_executor.agent import TEXT_LIMIT_CHARS, AgentError, ErrorKind, Turn
 from agent_work_orders.agent_executor.claude_stream import SESSION_ID, Facts, Result
 from agent_work_orders.agent_executor.lines import decoded
 from agent_work_orders.sandbox_manager.sandbox import Execution
@@ -20,6 +20,9 @@ _INTERRUPTED_SIGNALS = {2, 15}
 
 # The CLI's own first backoff is 500-650 ms; a longer first delay is the API's `retry-after`.
 _TOLD_DELAY_MS = 1000
+
+# A model that insists is denied hundreds of times; a person reads the first few.
+_DENIAL_LIMIT = 50
 
 _USAGE_LIMIT = re.compile(r"limit reached\|(\d{10})\b")
 _BY_TEXT: tuple[tuple[ErrorKind, re.Pattern[str]], ...] = (
@@ -49,7 +52,7 @@ def turn(
     same = previous_cost_usd if resumed is not None and resumed == facts.session_id else None
     return Turn(
         ok=error is None,
-        text=(result.result or "") if result is not None else "",
+        text=(result.result or "")[:TEXT_LIMIT_CHARS] if result is not None else "",
         session_id=facts.session_id,
         usage=used(facts, same),
         error=error,
@@ -205,7 +208,7 @@ def _denials(result: Result | None) -> tuple[str, ...]:
     if result is None:
         return ()
     named = []
-    for denial in result.permission_denials:
+    for denial in result.permission_denials[:_DENIAL_LIMIT]:
         about = denial.tool_input.get("command", denial.tool_input.get("file_path", ""))
         named.append(f"{denial.tool_name}({str(about)[:200]})")
     return tuple(named)

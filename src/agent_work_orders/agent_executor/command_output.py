@@ -14,11 +14,11 @@ the turn's text.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
-from agent_work_orders.agent_executor.agent import AgentError, Entry, ErrorKind
+from agent_work_orders.agent_executor.agent import TEXT_LIMIT_CHARS, AgentError, Entry, ErrorKind
 from agent_work_orders.agent_executor.lines import decoded
 
 # What a person reads as "the answer" of a program that prints plain text.
@@ -37,7 +37,7 @@ class Reported(msgspec.Struct, frozen=True):
 
 class Result(msgspec.Struct, frozen=True):
     text: str = ""
-    session_id: str | None = None
+    session_id: Annotated[str, msgspec.Meta(max_length=200)] | None = None
     cost_usd: float = 0.0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -91,7 +91,7 @@ class Reader:
     @property
     def text(self) -> str:
         if self.result is not None and self.result.text:
-            return self.result.text
+            return self.result.text[:TEXT_LIMIT_CHARS]
         return bytes(self._tail).decode("utf-8", "replace").strip()
 
     def _block(self, block: bytes) -> list[Entry]:

@@ -12,7 +12,14 @@ from typing import assert_never
 
 import msgspec
 
-from agent_work_orders.agent_executor.agent import AgentError, Entry, Request, Transcript, Turn
+from agent_work_orders.agent_executor.agent import (
+    TEXT_LIMIT_CHARS,
+    AgentError,
+    Entry,
+    Request,
+    Transcript,
+    Turn,
+)
 from agent_work_orders.agent_executor.script import (
     Append,
     Delay,
@@ -85,7 +92,7 @@ class ScriptedAgent:
             transcript(Entry(kind="error", text=error.message, data={"kind": error.kind}))
         return Turn(
             ok=error is None,
-            text="\n".join(play.said),
+            text="\n".join(play.said)[:TEXT_LIMIT_CHARS],
             session_id=request.session_id or "scripted",
             usage=play.usage,
             error=error,

@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from agent_work_orders.agent_executor.agent import Agent, Entry, Request, Turn
+from agent_work_orders.agent_executor.agent import TEXT_LIMIT_CHARS, Agent, Entry, Request, Turn
 from agent_work_orders.agent_executor.transcript import TURN_LIMIT_BYTES, decode, encode
 from agent_work_orders.errors import AgentWorkOrdersError
 from agent_work_orders.sandbox_manager.sandbox import Sandbox
@@ -31,6 +31,8 @@ class Rig(Protocol):
     sandbox: Sandbox
     resumes: bool
     """Whether a second turn with the first one's session id goes on with that session."""
+    starts_within_s: float
+    """Long enough for the agent to reach its deed on a busy machine; limits are set to this."""
 
     def agent(self, deed: Deed) -> Agent: ...
 
@@ -59,12 +61,12 @@ class AgentConformance:
         assert any(entry.kind == "error" for entry in entries)
 
     async def test_a_turn_that_never_ends_is_ended(self, rig: Rig) -> None:
-        turn, _ = await _run(rig, "hang", timeout_s=3.0)
+        turn, _ = await _run(rig, "hang", timeout_s=rig.starts_within_s)
         assert turn.error is not None and turn.error.kind == "timeout", turn
         assert await _is_still(rig.sandbox)
 
     async def test_a_silent_turn_is_idle_before_it_is_late(self, rig: Rig) -> None:
-        turn, _ = await _run(rig, "hang", timeout_s=60.0, idle_s=2.5)
+        turn, _ = await _run(rig, "hang", timeout_s=60.0, idle_s=rig.starts_within_s)
         assert turn.error is not None and turn.error.kind == "idle", turn
         assert await _is_still(rig.sandbox)
 
@@ -82,7 +84,7 @@ class AgentConformance:
         turn, entries = await _run(rig, "flood", timeout_s=100.0)
         assert turn.ok, turn
         assert sum(len(entry.text) for entry in entries) <= 2 * TURN_LIMIT_BYTES
-        assert len(turn.text) < 1_000_000
+        assert len(turn.text) <= TEXT_LIMIT_CHARS
 
     async def test_a_second_turn_goes_on_with_the_session(self, rig: Rig) -> None:
         if not rig.resumes:
