@@ -190,6 +190,7 @@ def test_a_line_of_100_megabytes_is_dropped_in_bounded_memory() -> None:
     [
         (b"", ended(0), "no_output"),
         (b"", ended(1, stderr=b"boom"), "crashed"),
+        (b"", ended(1, stderr=b"error: unknown option '--safe-mode'"), "invalid_request"),
         (assistant(), ended(0), "crashed"),
         (result(), ended(1), "exit_code"),
         (result(num_turns=0), ended(0), "protocol"),

@@ -21,6 +21,9 @@ _INTERRUPTED_SIGNALS = {2, 15}
 # The CLI's own first backoff is 500-650 ms; a longer first delay is the API's `retry-after`.
 _TOLD_DELAY_MS = 1000
 
+# The first version that all of our flags were tried with.
+OLDEST_VERSION = "2.1.325"
+
 # A model that insists is denied hundreds of times; a person reads the first few.
 _DENIAL_LIMIT = 50
 
@@ -145,6 +148,9 @@ def _protocol(facts: Facts, execution: Execution) -> AgentError | None:
         if execution.exit_code == 0 and facts.lines == 0:
             return _error("no_output", "the agent ended without saying anything", execution)
         last = decoded(execution.stderr[-500:])[0].strip()
+        if "unknown option" in last:
+            message = f"this Claude Code is too old (at least {OLDEST_VERSION} is needed): {last}"
+            return _error("invalid_request", message, execution)
         message = "the agent ended without a result" + (f": {last}" if last else "")
         return _error("crashed", message, execution)
     if facts.went_on:

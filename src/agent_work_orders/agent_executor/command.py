@@ -49,7 +49,12 @@ class CommandAgent:
                 field="argv",
             )
         if any("\0" in element for element in options.argv):
-            raise Refused("agent_option_invalid", "An argv cannot contain NUL", field="argv")
+            raise Refused(
+                "agent_option_invalid",
+                "An argv cannot contain NUL",
+                hint="Remove the NUL character.",
+                field="argv",
+            )
         self._options = options
 
     def check(self) -> str | None:

@@ -127,7 +127,7 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
 def parse(text: str) -> Script:
     """Raises `Refused` (`script_invalid`) that names the line."""
     if len(text.encode("utf-8", "replace")) > SCRIPT_LIMIT_BYTES:
-        raise Refused("script_invalid", "The script is larger than 1 MiB", field="script")
+        raise _invalid("it is larger than 1 MiB", 1)
     try:
         if any(isinstance(event, AliasEvent) for event in YAML(pure=True).parse(text)):
             raise _invalid("aliases (`*name`) are not allowed", 1)
