@@ -29,7 +29,10 @@ def run(options: argparse.Namespace) -> int:
         at, begin = iso(clock.now_ms()), clock.monotonic_s()
         found = importlib.import_module(f"benchmarks.workloads.{name}").run(options.quick)
         results.workloads[name] = result.Entry(
-            at=at, commit=machine.commit(), took_s=clock.monotonic_s() - begin, result=found
+            at=at,
+            commit=machine.commit(),
+            took_s=clock.monotonic_s() - begin,
+            result=result.publishable(found),
         )
         # Written after each workload: an interrupted run keeps what it has.
         result.write(results, path)

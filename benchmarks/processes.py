@@ -66,8 +66,6 @@ class Program:
                 self._kill(pid)
             time.sleep(0.005)
         self.popen.wait(END_LIMIT_S)
-        if self.popen.stdout:
-            self.popen.stdout.close()
 
     def _kill(self, pid: int) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -126,6 +124,8 @@ def running(argv: list[str], *, cwd: Path, env: dict[str, str], log: Path) -> It
         yield program
     finally:
         program.kill()
+        if program.popen.stdout:
+            program.popen.stdout.close()
 
 
 def alone() -> tuple[list[str], dict[str, str]]:

@@ -45,7 +45,8 @@ def server(home: Path) -> Iterator[Server]:
     with running(argv, cwd=home, env=dict(os.environ), log=home / "up.log") as program:
         while not _ready(url):
             if program.popen.poll() is not None:
-                words = (home / "up.log").read_text(errors="replace").strip()[-300:]
+                said = (home / "up.log").read_text(errors="replace").strip().splitlines()
+                words = said[-1] if said else "it said nothing"
                 raise Unable(f"`awo up` ended with {program.popen.returncode}: {words}")
             if time.perf_counter() - begin > READY_LIMIT_S:
                 raise Unable(f"`awo up` was not ready after {READY_LIMIT_S:.0f} s")

@@ -81,10 +81,7 @@ def _workload(name: str, results: Results, titles: dict[str, str]) -> str:
         lines.append("| --- |" + " ---: |" * len(metrics))
     subjects = sorted({(ROLES[one.role], one.subject) for one in found})
     for _, subject in subjects:
-        cells = [
-            _cell([m for m in found if (m.subject, m.metric) == (subject, metric)])
-            for metric in metrics
-        ]
+        cells = [_cell([m for m in found if m.metric == metric], subject) for metric in metrics]
         lines.append(f"| {titles.get(subject, subject)} | " + " | ".join(cells) + " |")
     lines += [
         f"\n- {titles.get(f.subject, f.subject)} could not be measured: {f.error}"
@@ -96,16 +93,18 @@ def _workload(name: str, results: Results, titles: dict[str, str]) -> str:
     return "\n".join(lines) + "\n" + ("\n" + "\n".join(facts) + "\n" if facts else "")
 
 
-def _cell(found: list[Measurement]) -> str:
-    if not found:
+def _cell(found: list[Measurement], subject: str) -> str:
+    """The value, its range over the rounds, and the size where it is less than others ran."""
+    one = next((one for one in found if one.subject == subject), None)
+    if one is None:
         return "—"
-    one = found[0]
-    spread = (
-        f" ({_number(min(one.samples))}–{_number(max(one.samples))})"
-        if len(one.samples) > 1
-        else ""
-    )
-    return _number(one.value) + spread
+    text = _number(one.value)
+    if len(one.samples) > 1:
+        text += f" ({_number(min(one.samples))}–{_number(max(one.samples))})"
+    largest = max((other.size for other in found if other.size), default=None)
+    if one.size is not None and one.size != largest:
+        text += f", size {one.size}"
+    return text
 
 
 def _with(value: float | None, unit: str) -> str:
@@ -123,7 +122,7 @@ def _method() -> str:
         "## How it is measured\n\n"
         "- A rate is the median of at least three rounds after a warm-up of a fifth of the size;"
         " the range stands in brackets. A subject so slow that a round would take more than 25 s"
-        " gets fewer tasks; `size` in the results says how many.\n"
+        " gets fewer tasks or orders, and its size is given.\n"
         "- Each subject has an environment of its own and runs alone, with nothing but a loopback"
         " network where the kernel allows it, and with the settings its documentation starts"
         " with. Tasks run in the process that drives them.\n"

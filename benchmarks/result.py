@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +13,9 @@ SCRATCH = ROOT / ".bench"
 RESULTS = ROOT / "benchmarks" / "results.json"
 QUICK_RESULTS = SCRATCH / "quick-results.json"
 PAGE = ROOT / "docs" / "benchmarks.md"
+
+_ADDRESS = re.compile(r"(?:https?|file)://\S+")
+_HERE = f"{ROOT}/"
 
 Role = Literal["ours", "peer", "floor", "baseline"]
 
@@ -67,6 +71,16 @@ def write(results: Results, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     encoded = msgspec.json.encode(msgspec.to_builtins(_rounded(results)), order="sorted")
     path.write_bytes(msgspec.json.format(encoded, indent=2) + b"\n")
+
+
+def publishable(found: Result) -> Result:
+    """Errors as one line, without this machine's directories and its registry's address."""
+
+    def plain(error: str) -> str:
+        return _ADDRESS.sub("(address)", " ".join(error.split()).replace(_HERE, ""))
+
+    failures = [msgspec.structs.replace(one, error=plain(one.error)) for one in found.failures]
+    return msgspec.structs.replace(found, failures=failures)
 
 
 def _rounded(results: Results) -> Results:

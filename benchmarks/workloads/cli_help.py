@@ -47,4 +47,5 @@ def contenders(place: Path) -> list[Contender]:
 def _help(argv: list[str], place: Path) -> None:
     done = subprocess.run([*argv, "--help"], cwd=place, capture_output=True, timeout=60)
     if done.returncode:
-        raise Unable(done.stderr.decode(errors="replace").strip()[-300:] or "--help failed")
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        raise Unable(said[-1] if said else f"--help ended with {done.returncode}")

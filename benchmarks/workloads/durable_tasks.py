@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,8 @@ def run(quick: bool, only: list[str] | None = None) -> Result:
         try:
             python, env = environments.provide(subject)
             facts[subject.name] = environments.versions(python, subject)
-            measurements += _subject(subject, python, env, quick)
+            for measurement in _subject(subject, python, env, quick):
+                measurements.append(measurement)
         except (environments.NotInstalled, Broke) as failed:
             failures.append(Failure(subject=subject.name, role=subject.role, error=str(failed)))
     return Result(measurements=measurements, failures=failures, facts=facts)
@@ -50,11 +52,12 @@ def run(quick: bool, only: list[str] | None = None) -> Result:
 
 def _subject(
     subject: environments.Subject, python: Path, env: dict[str, str], quick: bool
-) -> list[Measurement]:
+) -> Iterator[Measurement]:
+    """Yields what it has, so that a subject which breaks on the way keeps its earlier numbers."""
     sizes = dict(QUICK if quick else FULL)
     found = _measure(subject, python, env, sizes, rounds=1 if quick else ROUNDS)
-    orders = int(found["orders"]["size"])
-    return [*_rates(subject, found), *_crash(subject, python, env, orders)]
+    yield from _rates(subject, found)
+    yield from _crash(subject, python, env, int(found["orders"]["size"]))
 
 
 def _measure(
@@ -175,7 +178,13 @@ def _driver(
 def _answer(program: Program, home: Path, limit_s: float, scale: Scale | None) -> dict[str, Any]:
     """Read the driver's lines until its result; a driver that takes too long is killed, which
     ends the reading."""
-    timer = threading.Timer(limit_s, program.kill)
+    late = threading.Event()
+
+    def give_up() -> None:
+        late.set()
+        program.kill()
+
+    timer = threading.Timer(limit_s, give_up)
     timer.start()
     try:
         assert program.popen.stdout is not None
@@ -186,11 +195,9 @@ def _answer(program: Program, home: Path, limit_s: float, scale: Scale | None) -
                 return result
             if scale:
                 scale.turn(message["phase"])
-    except ValueError as closed:
-        raise Broke(f"took longer than {limit_s:.0f} s") from closed
     finally:
         timer.cancel()
-    raise Broke(_last_words(home))
+    raise Broke(f"took longer than {limit_s:.0f} s" if late.is_set() else _last_words(home))
 
 
 def _last_words(home: Path) -> str:

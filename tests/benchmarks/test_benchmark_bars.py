@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.result import Entry, Failure, Measurement, Results, Role
+from benchmarks.result import ROOT, Entry, Failure, Measurement, Results, Role, publishable
 from benchmarks.result import Result as Found
 
 from benchmarks import bars, report
@@ -116,3 +116,9 @@ def test_the_bars_file_is_well_formed() -> None:
         assert bar.ratio is None or bar.against is not None
     names = {bar.name for bar in known}
     assert {one.name for one in bars.load_excuses().bar} <= names
+
+
+def test_errors_are_kept_without_directories_and_addresses() -> None:
+    error = f"{ROOT}/.venv/bin/python: not found at https://registry.example/simple/x, sorry"
+    found = publishable(Found(failures=[Failure(subject="p", role="peer", error=error)]))
+    assert found.failures[0].error == ".venv/bin/python: not found at (address) sorry"
