@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -38,6 +39,7 @@ async def work(store: SqliteStore, run_id: str, limit: int) -> None:
 
 
 async def main() -> None:
+    signal.alarm(60)  # a broken journal must not leave this process behind
     home, runs = Path(sys.argv[1]), int(sys.argv[2])
     limit = int(sys.argv[3]) if len(sys.argv) > 3 else 1_000_000
     store = SqliteStore.open(home, SystemClock())

@@ -216,3 +216,28 @@ async def test_a_backup_under_load_is_a_consistent_prefix(
     with pytest.raises(Conflict) as caught:
         await store.backup(home / "journal.db")
     assert caught.value.code == "backup_exists"
+
+
+async def test_a_foreign_lock_delays_and_halts_nothing(store: SqliteStore) -> None:
+    await store.writer.submit(
+        lambda connection: connection.execute("PRAGMA busy_timeout = 50").fetchall()
+    )
+    foreign = sqlite3.connect(store.path, isolation_level=None)
+    foreign.execute("BEGIN IMMEDIATE")
+    waiting = store.journal.append(commit("wo-a", 1))
+    await asyncio.sleep(0.2)
+    assert not waiting.done()
+    foreign.execute("ROLLBACK")
+    foreign.close()
+    await waiting
+    assert store.trouble() is None
+
+
+@pytest.mark.fault("A15")
+async def test_a_thousand_open_runs_are_loaded_and_proved(store: SqliteStore) -> None:
+    await asyncio.gather(
+        *(store.journal.append(commit(f"wo-{n}", seq)) for seq in range(1, 21) for n in range(1000))
+    )
+    loaded_now = store.journal.load_open()
+    assert len(loaded_now.runs) == 1000
+    assert sum(len(run.events) for run in loaded_now.runs) == 20_000

@@ -111,6 +111,10 @@ class Journal(Protocol):
         """A page of the run's events. Blocking, from its own read connection."""
         ...
 
+    def run_ids(self, after: str = "", limit: int = 1000) -> Sequence[str]:
+        """A page of the ids of all runs, open and ended, in their order. Blocking."""
+        ...
+
     def verify(self) -> Sequence[Quarantined]:
         """Check every chain in full. Blocking."""
         ...

@@ -28,6 +28,9 @@ BUSY_TIMEOUT_MS = 5_000
 WAL_KEEP_BYTES = 16 * 1024 * 1024
 """Overwriting an allocated WAL costs less per fsync than growing it, so a reset keeps this much."""
 
+ROOM_BYTES = 256 * 1024
+"""Free space from which writing is tried again after the disk was full."""
+
 Synchronous = Literal["FULL", "NORMAL", "EXTRA"]
 
 _MIGRATION = re.compile(r"(\d{4})_(\w+)\.sql")
@@ -213,6 +216,12 @@ def failure_of(error: sqlite3.Error, path: Path) -> Failed:
         f"{path} cannot be read ({error})",
         hint=_restore_steps(path),
     )
+
+
+def free_bytes(home: Path) -> int:
+    """What the disk of the data directory has left for this user."""
+    found = os.statvfs(home)
+    return found.f_bavail * found.f_frsize
 
 
 def is_full(error: sqlite3.Error) -> bool:

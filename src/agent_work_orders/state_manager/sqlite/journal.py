@@ -72,6 +72,9 @@ class SqliteJournal:
             for seq, at_ms, kind, body, _ in rows
         ]
 
+    def run_ids(self, after: str = "", limit: int = 1000) -> Sequence[str]:
+        return [row[0] for row in self._readers.rows(_SQL["run_ids"], (after, limit))]
+
     def verify(self) -> Sequence[Quarantined]:
         with self._readers.connection() as connection:
             loader = Loader(connection)
@@ -93,7 +96,9 @@ class SqliteJournal:
         self._heads = self._fresh_heads()
 
     async def close(self) -> None:
-        """The store closes the writer and the readers; here nothing is left to do."""
+        """Wait for what was handed in. The store closes the writer, which others share."""
+        if self._writer.trouble is None:
+            await self._writer.submit(lambda connection: None)
 
     def _fresh_heads(self) -> Heads:
         last = self._readers.row(_SQL["last_run"])

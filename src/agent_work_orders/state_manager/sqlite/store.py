@@ -15,8 +15,10 @@ from agent_work_orders.state_manager.sqlite.audit import SqliteAudit
 from agent_work_orders.state_manager.sqlite.backup import backup
 from agent_work_orders.state_manager.sqlite.checkpoint import Checkpointer
 from agent_work_orders.state_manager.sqlite.database import (
+    ROOM_BYTES,
     Synchronous,
     connect,
+    free_bytes,
     prepare,
     settle,
 )
@@ -52,6 +54,7 @@ class SqliteStore:
             connection,
             lambda: connect(self.path, synchronous=synchronous),
             after_group=self.checkpointer.after_group,
+            has_room=lambda: free_bytes(home) >= ROOM_BYTES,
         )
         self.checkpointer.on_failure = self.writer.halt
         # An interpreter that ends without `close` would let SQLite remove the WAL unmarked.

@@ -39,6 +39,9 @@ Write = Callable[[sqlite3.Connection], T]
 LAZY_S = 0.05
 MAX_GROUP = 4_096
 """Bounds the time the first of a group waits; 4,096 small events take about 60 ms."""
+BUSY_ATTEMPTS = 12
+"""A person's SQLite shell may hold the file; nothing was written yet, so waiting (5 s each) is
+safe. After a minute it is a fault."""
 MAX_WAITING = 100_000
 """About 100 MB of small commits; past that the disk is not keeping up."""
 
@@ -88,11 +91,14 @@ class Writer:
         connect: Callable[[], sqlite3.Connection],
         *,
         after_group: AfterGroup,
+        has_room: Callable[[], bool],
     ) -> None:
-        """`connection` is the writer's from now on; `connect` makes another for `reopen`."""
+        """`connection` is the writer's from now on; `connect` makes another for `reopen`, when
+        `has_room` says that the disk is not full any more."""
         self._connect = connect
         self._connection = connection
         self._after_group = after_group
+        self._has_room = has_room
         self._jobs: deque[Job] = deque()
         self._tokens: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._signalled = False
@@ -149,6 +155,9 @@ class Writer:
         self._closing = True
         self._tokens.put(True)
         self._thread.join()
+        # Another thread may have passed `admit` just before.
+        _tell([(waiter, None, _closed()) for _, _, waiter in self._jobs])
+        self._jobs.clear()
         return self._connection
 
     def _enqueue(self, job: Job) -> None:
@@ -175,7 +184,7 @@ class Writer:
         if self._trouble is not None:
             raise _refusal(*self._trouble)
         if self._closing:
-            raise Unavailable("journal_closed", "the server is shutting down")
+            raise _closed()
         if len(self._jobs) >= MAX_WAITING:
             raise Unavailable(
                 "journal_overloaded",
@@ -235,7 +244,7 @@ class Writer:
         self, group: list[Job], body: Callable[[list[Job]], list[Outcome]]
     ) -> list[Outcome]:
         connection = self._connection
-        connection.execute("BEGIN IMMEDIATE")
+        self._begin()
         try:
             outcomes = body(group)
             connection.execute("COMMIT")
@@ -247,6 +256,17 @@ class Writer:
                 connection.execute("ROLLBACK")
             raise
         return outcomes
+
+    def _begin(self) -> None:
+        for _ in range(BUSY_ATTEMPTS - 1):
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                    raise
+            else:
+                return
+        self._connection.execute("BEGIN IMMEDIATE")
 
     def _run_all(self, group: list[Job]) -> list[Outcome]:
         connection = self._connection
@@ -297,12 +317,16 @@ class Writer:
         return drained
 
     def _reopen(self, waiter: Waiter) -> None:
+        # Asked first: a small write may fit into what the failed one left of the WAL.
+        if not self._has_room():
+            _tell([(waiter, None, _refusal("journal_full", "still no space"))])
+            return
         try:
             fresh = self._connect()  # before the old one goes: the last to go removes the WAL
             self._connection.close()
             self._connection = fresh
             self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('room', zeroblob(65536))")
+            self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('room', 1)")
             self._connection.execute("COMMIT")
         except sqlite3.Error as error:
             self._give_up(error)
@@ -311,6 +335,10 @@ class Writer:
             return
         self._trouble = None
         _tell([(waiter, None, None)])
+
+
+def _closed() -> Unavailable:
+    return Unavailable("journal_closed", "the server is shutting down", hint="Try again soon.")
 
 
 def _fatal(error: Exception) -> bool:

@@ -174,15 +174,16 @@ class JournalConformance:
 
     async def test_effects_within_one_group(self, world: World) -> None:
         journal = await world.open()
-        await journal.append(Commit(run_id="wo-a", effects=(effect("wo-a", "old"),)))
+        before = (effect("wo-a", "old"), effect("wo-a", "stale"))
+        await journal.append(Commit(run_id="wo-a", effects=before))
         waiting = [
             journal.append(step)
             for step in (
                 Commit(run_id="wo-a", effects=(effect("wo-a", "gone"), effect("wo-a", "leased"))),
                 Commit(run_id="wo-a", leased_effects=(("leased", 3), ("gone", 3), ("old", 3))),
-                Commit(run_id="wo-a", done_effects=("gone", "again")),
+                Commit(run_id="wo-a", done_effects=("gone", "again", "stale")),
                 Commit(run_id="wo-a", effects=(effect("wo-a", "again"),)),
-                Commit(run_id="wo-a", leased_effects=(("gone", 4),)),
+                Commit(run_id="wo-a", leased_effects=(("gone", 4), ("stale", 4))),
             )
         ]
         await asyncio.gather(*waiting)
@@ -309,6 +310,15 @@ class JournalConformance:
         await journal.append(commit("wo-a", *range(1, 11)))
         assert [row.seq for row in journal.events("wo-a", limit=3)] == [1, 2, 3]
         assert [row.seq for row in journal.events("wo-a", after_seq=8)] == [9, 10]
+
+    async def test_all_runs_are_listed(self, world: World) -> None:
+        journal = await world.open()
+        for name in ("wo-c", "wo-a", "wo-a/child", "wo-b"):
+            await journal.append(
+                Commit(run_id=name, events=(event(name, 1),), ended=name == "wo-b")
+            )
+        assert list(journal.run_ids(limit=3)) == ["wo-a", "wo-a/child", "wo-b"]
+        assert list(journal.run_ids(after="wo-b")) == ["wo-c"]
 
     async def test_epochs_grow_past_every_lease(self, world: World) -> None:
         journal = await world.open()

@@ -170,6 +170,9 @@ class MemoryJournal:
         rows = [] if run is None else [row for row, _ in run.events if row.seq > after_seq]
         return rows[:limit]
 
+    def run_ids(self, after: str = "", limit: int = 1000) -> Sequence[str]:
+        return sorted(run_id for run_id in self._disk.runs if run_id > after)[:limit]
+
     def verify(self) -> Sequence[Quarantined]:
         loaded = [self._load(run, in_full=True) for run in self._disk.runs.values()]
         return [run for run in loaded if isinstance(run, Quarantined)]

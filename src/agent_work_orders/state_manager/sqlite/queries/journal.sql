@@ -58,6 +58,10 @@ SELECT run, run_id, ended, head_seq, head_chain, plan_hash FROM runs WHERE ended
 -- Every run.
 SELECT run, run_id, ended, head_seq, head_chain, plan_hash FROM runs ORDER BY run;
 
+-- name: run_ids
+-- A page of the ids of all runs.
+SELECT run_id FROM runs WHERE run_id > ? ORDER BY run_id LIMIT ?;
+
 -- name: orphans
 -- Numbers of runs that have events but no row of their own, with their first event.
 SELECT run, min(seq) FROM events WHERE run NOT IN (SELECT run FROM runs) GROUP BY run;
