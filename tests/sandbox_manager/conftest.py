@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -116,3 +116,15 @@ async def bench(folder: Path, source: Path, sandbox_type: SandboxType) -> AsyncI
     made = LocalBench(folder, sandbox_type, await mirrors.ensure(parse(str(source))))
     yield made
     made.sandboxes.close()
+
+
+@pytest.fixture
+def new_bench(folder: Path, sandbox_type: SandboxType) -> Callable[[], Awaitable[LocalBench]]:
+    """For tests that change the origin first."""
+
+    async def make() -> LocalBench:
+        mirrors = Mirrors(folder / "home" / "mirrors", Git())
+        mirror = await mirrors.ensure(parse(str(folder / "source")))
+        return LocalBench(folder, sandbox_type, mirror)
+
+    return make

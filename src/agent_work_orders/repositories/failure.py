@@ -30,7 +30,7 @@ def _has(text: str, *needles: str) -> bool:
 def classify(action: str, exit_code: int, stderr: bytes) -> Failed:
     """The failure for a git command that ended badly. `action` is what was tried, for people."""
     words = said(stderr)
-    text = words.lower()
+    text = stderr.decode("utf-8", "replace").lower()
     context = {"action": action, "exit_code": exit_code, "stderr": words}
     return (
         _of_the_disk(action, text, context)

@@ -251,7 +251,7 @@ class Mirror:
     ) -> str:
         """A commit made by the host. The same arguments give the same id, whenever it runs."""
         name, email = split_author(author)
-        date = f"{at_ms // 1000} +0000"
+        date = f"@{at_ms // 1000} +0000"
         arguments = ["commit-tree", check_sha(tree)]
         for parent in parents:
             arguments += ["-p", check_sha(parent)]

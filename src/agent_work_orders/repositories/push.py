@@ -69,7 +69,6 @@ async def _send(
             "push the branch",
             [
                 "push",
-                "--porcelain",
                 "--no-verify",
                 "--no-follow-tags",
                 f"--force-with-lease=refs/heads/{branch}:{at or ''}",

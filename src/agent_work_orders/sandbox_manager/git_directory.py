@@ -19,6 +19,7 @@ INDEX_LIMIT_BYTES = 512 * 1024 * 1024
 NEVER_COMMITTED = (".claude-pr-summary.md",)
 HIDDEN_SUFFIX = ".git-set-aside"
 
+IDENTITY = b"[user]\n\tname = agent\n\temail = agent@localhost\n"
 _CONFIG = """[core]
 \trepositoryformatversion = 0
 \tfilemode = true
@@ -33,9 +34,6 @@ _CONFIG = """[core]
 \tauto = false
 [submodule]
 \trecurse = false
-[user]
-\tname = agent
-\temail = agent@localhost
 """
 
 
@@ -61,7 +59,7 @@ def write(path: Path, content: GitDirectory, user: AgentUser) -> None:
     excluded = "".join(f"{name}\n" for name in (*NEVER_COMMITTED, f"*{HIDDEN_SUFFIX}"))
     texts: dict[str, bytes] = {
         "HEAD": f"ref: refs/heads/{content.branch}\n".encode(),
-        "config": _CONFIG.encode(),
+        "config": _CONFIG.encode() + IDENTITY,
         "objects/info/alternates": os.fsencode(content.mirror / "objects") + b"\n",
         f"refs/heads/{content.branch}": f"{content.sha}\n".encode(),
         "info/exclude": excluded.encode(),

@@ -67,6 +67,8 @@ class Workspace:
         files.make_folder(self.folder, None, 0o711)
         for name in ("repo", "home", "tmp"):
             files.make_folder(self.folder / name, self.place.user)
+        # So that an agent, or a test it runs, can commit in repositories of its own.
+        files.write(self.folder / "home", ".gitconfig", git_directory.IDENTITY, self.place.user)
 
     async def materialise(self, sha: str) -> None:
         """The files of a commit and a new `.git`, instead of everything that was there.
