@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import tempfile
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from agent_work_orders import ids
 from agent_work_orders.agent_executor import claude_code
 from agent_work_orders.agent_executor.registry import Registry
 from agent_work_orders.clock import Clock, SystemClock
+from agent_work_orders.engines.embedded.archive import ArchivedRuns
 from agent_work_orders.engines.embedded.engine import EmbeddedEngine
 from agent_work_orders.engines.embedded.lanes import Limits, Ticket
 from agent_work_orders.engines.engine import Change
@@ -30,14 +32,16 @@ from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.settings import Settings
 from agent_work_orders.state_manager.records import OrderFilter
+from agent_work_orders.state_manager.sqlite.archive import SqliteArchive
+from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
 from agent_work_orders.tools import toolbox
 from agent_work_orders.tools.agent import Agents
 from agent_work_orders.tools.workspaces import Workspaces
+from agent_work_orders.work_orders.projection import PRIORITIES
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.work_orders.scribe import Scribe
 from agent_work_orders.work_orders.shelf import Shelf
-from agent_work_orders.work_orders.submit import PRIORITIES
 from agent_work_orders.work_orders.transcripts import Transcripts
 
 LOCAL_KEY = "local.key"
@@ -135,6 +139,56 @@ async def open_house(settings: Settings, clock: Clock | None = None) -> AsyncIte
             files.close()
     finally:
         await store.close()
+
+
+@asynccontextmanager
+async def open_archive(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Rooms]:
+    """The same rooms for looking only: no order is taken up, nothing is written, and another
+    process may be at work in the directory. One that does not exist yet is not made."""
+    clock = clock or SystemClock()
+    with tempfile.TemporaryDirectory(prefix="awo-empty-") as empty:
+        home = settings.home
+        if not (home / DATABASE_NAME).exists():
+            home = Path(empty)
+            await SqliteStore.open(home, clock, synchronous="NORMAL").close()
+        archive = await asyncio.to_thread(SqliteArchive, home, clock)
+        try:
+            yield _archived(settings, home, archive, clock)
+        finally:
+            archive.close()
+
+
+def _archived(settings: Settings, home: Path, archive: SqliteArchive, clock: Clock) -> Rooms:
+    mirrors = Mirrors(home / "mirrors", Git(tag=home_tag(home)))
+    user = agent_user(settings.agent_uid or DEFAULT_ID)
+    return Rooms(
+        engine=ArchivedRuns(archive.journal),
+        records=archive.records,
+        approvals=archive.approvals,
+        logbook=archive.logbook,
+        feed=archive.feed,
+        versions=archive.versions,
+        ledger=archive.ledger,
+        artifacts=archive.artifacts,
+        audit=archive.audit,
+        keys=archive.keys,
+        idempotency=archive.idempotency,
+        mirrors=mirrors,
+        sandboxes=LocalSandboxes(home, mirrors, clock, user=user),
+        agents=Registry(clock, claude=_claude(settings)),
+        forge=LocalForge(home / "reviews"),
+        transcripts=Transcripts(home / "transcripts"),
+        shelf=Shelf(),
+        catalogue=toolbox.CATALOGUE,
+        clock=clock,
+        home=settings.home,
+        log=lambda _order, _event, _level, _fields: None,
+        redact=Redactor([settings.anthropic_api_key]).text,
+        queue_until_ms=lambda _order: None,
+        default_sandbox=settings.default_sandbox,
+        default_agent=settings.default_agent,
+        git_origins=frozenset(settings.git_origins),
+    )
 
 
 class _Housekeeper:

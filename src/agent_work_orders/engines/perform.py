@@ -156,9 +156,7 @@ class Desk:
         self.clock = clock
         self.log = log
 
-    async def perform(
-        self, request: Request, waiting: Callable[[], list[Prompt]] = list
-    ) -> Answer:
+    async def perform(self, request: Request, waiting: Callable[[], list[Prompt]] = list) -> Answer:
         """Run the tool to an answer, whatever happens. Cancelling the awaiting task stops the
         tool and makes the answer a failure with code `cancelled`."""
         context = Context(request, self, waiting)

@@ -70,7 +70,7 @@ class Agents:
     async def work(
         self,
         ctx: ToolContext,
-        prompt: Callable[[dict[str, bytes]], str],
+        prompt: Callable[[dict[str, bytes]], asked.Asked],
         *,
         command: str | None,
         model: str | None,
@@ -79,11 +79,12 @@ class Agents:
         agent = self._registry.create(ctx.order.agent)
         async with self.workspaces.own(ctx) as workspace:
             tree = await self._base_files(workspace)
+            said = prompt(tree)
             request = Request(
-                prompt=prompt(tree),
+                prompt=said.prompt,
                 command=command,
-                call=_call_number(ctx),
-                model=model,
+                command_call=_iteration(ctx),
+                model=model or (said.command.model if said.command else None),
                 max_turns=max_turns,
                 timeout_s=ctx.order.agent_timeout_s or ctx.timeout_s,
                 instructions=instructions.gather(tree),
@@ -170,11 +171,10 @@ class Agents:
             line = transcript.encode(entry, redact=self._redact)
             self._sink(ctx.order.order_id, ctx.path, line)
 
-        keep(Entry(kind="prompt", text=request.prompt, data={"attempt": ctx.attempt}))
         turn = await agent.run(
             request,
             workspace.sandbox,
-            transcript=transcript.limited(keep),
+            transcript=keep,
             env=self._env,
             previous_cost_usd=None if before is None else before.cumulative_cost_usd,
         )
@@ -249,9 +249,10 @@ class AgentCommand:
         model: str | None = None,
         max_turns: int | None = None,
     ) -> JsonObject:
-        def prompt(tree: dict[str, bytes]) -> str:
+        def prompt(tree: dict[str, bytes]) -> asked.Asked:
             found = catalogue.load(tree).get(command)
-            return expansion.expand(found, arguments or [], context=_context(ctx, feedback))
+            text = expansion.expand(found, arguments or [], context=_context(ctx, feedback))
+            return asked.Asked(prompt=text, command=found)
 
         return await self._agents.work(
             ctx, prompt, command=command, model=model, max_turns=max_turns
@@ -280,13 +281,14 @@ class AgentPrompt:
         model: str | None = None,
         max_turns: int | None = None,
     ) -> JsonObject:
-        def written(tree: dict[str, bytes]) -> str:
-            said = asked.resolve(prompt, catalogue.load(tree)).prompt
-            return said if not feedback else said + "\n" + asked.embed(feedback, "feedback")
+        def written(tree: dict[str, bytes]) -> asked.Asked:
+            said = asked.resolve(prompt, catalogue.load(tree))
+            if not feedback:
+                return said
+            whole = f"{said.prompt}\n{asked.embed(feedback, 'feedback')}"
+            return msgspec.structs.replace(said, prompt=whole)
 
-        return await self._agents.work(
-            ctx, written, command=None, model=model, max_turns=max_turns
-        )
+        return await self._agents.work(ctx, written, command=None, model=model, max_turns=max_turns)
 
 
 def _context(ctx: ToolContext, feedback: str) -> list[expansion.Context]:
@@ -307,7 +309,7 @@ def _subject(ctx: ToolContext) -> str:
     return f"{ctx.path}: {commit_message.one_line(what)}" if what else ctx.path
 
 
-def _call_number(ctx: ToolContext) -> int:
+def _iteration(ctx: ToolContext) -> int:
     """Which iteration this is, for scripts that answer differently the second time."""
     indexes = [int(part.split("]")[0]) for part in ctx.path.split("[")[1:]]
     return indexes[-1] if indexes else 1
@@ -325,9 +327,7 @@ async def _committed(workspace: Workspace, key: str) -> JsonObject | None:
     return None
 
 
-async def _outputs(
-    workspace: Workspace, parent: str, sha: str | None, turn: Turn
-) -> JsonObject:
+async def _outputs(workspace: Workspace, parent: str, sha: str | None, turn: Turn) -> JsonObject:
     files = 0
     if sha is not None:
         files = (await workspace.mirror.diff_stat(parent, sha)).files_changed

@@ -153,7 +153,9 @@ def _body(ctx: ToolContext, evidence: JsonObject) -> str:
         lines.append("No tests were run.")
     else:
         verdict = "passed" if tests.get("passed") else "did NOT pass"
-        lines.append(f"Tests {verdict}: {tests.get('total', 0)} cases, {tests.get('failed', 0)} failed.")
+        lines.append(
+            f"Tests {verdict}: {tests.get('total', 0)} cases, {tests.get('failed', 0)} failed."
+        )
     return "\n\n".join(lines)
 
 

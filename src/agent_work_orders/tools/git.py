@@ -143,9 +143,7 @@ class DeleteBranch:
     info = ToolInfo(
         name="git.delete_branch",
         summary="Delete the order's branch at the origin, if it is still where we left it",
-        inputs=fields(
-            ("branch", "head"), branch=text("The branch"), head=text("Where we left it")
-        ),
+        inputs=fields(("branch", "head"), branch=text("The branch"), head=text("Where we left it")),
         outputs=fields(deleted=flag("Whether it was there")),
         risk="medium",
     )

@@ -7,6 +7,7 @@ Exit code and report must agree; where they do not, the tests did not pass.
 from __future__ import annotations
 
 import json
+import re
 
 from agent_work_orders.errors import Permanent, Refused
 from agent_work_orders.sandbox_manager.sandbox import Execution, Sandbox
@@ -21,6 +22,7 @@ REPORT = ".awo-junit.xml"
 SUMMARY_CHARS = 4_000
 # pytest's own code for "no tests were collected".
 PYTEST_NONE = 5
+_UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
 
 
 class Run:
@@ -28,7 +30,7 @@ class Run:
         name="tests.run",
         summary="Run the repository's tests in the workspace",
         inputs=fields(
-            command=texts("The program and its arguments; found out when absent", minItems=1),
+            command=texts("The program and its arguments; found out when absent or empty"),
             at=text("Which commit to test", enum=["head", "base"], default="head"),
             require=flag("Fail the task when the tests do not pass", default=False),
             junit=text("Where the command writes a JUnit report, relative to the workspace"),
@@ -83,7 +85,7 @@ class Run:
         self, ctx: ToolContext, workspace: Workspace, command: list[str] | None, report: str | None
     ) -> JsonObject:
         sandbox = workspace.sandbox
-        if command is None:
+        if not command:
             command, report = await detect(sandbox)
         if command is None:
             return _nothing()
@@ -121,7 +123,15 @@ async def detect(sandbox: Sandbox) -> tuple[list[str] | None, str | None]:
         return None, None
     probe = await sandbox.execute(["python3", "-c", "import pytest"], timeout_s=60.0)
     if probe.success:
-        return ["python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={REPORT}"], REPORT
+        return [
+            "python3",
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            f"--junitxml={REPORT}",
+        ], REPORT
     top = "tests" if await _has(sandbox, "tests") else "."
     return ["python3", "-B", "-m", "unittest", "discover", "-s", top, "-t", "."], None
 
@@ -149,6 +159,8 @@ def judge(
             problem = str(error)
     elif expected:
         problem = "the test run left no report"
+    if counted is None and (ran := _UNITTEST.search(tail)) is not None:
+        outputs["total"] = int(ran[1])
     if counted is not None:
         outputs |= {"total": counted.total, "failed": counted.failed, "skipped": counted.skipped}
         if done.success and counted.failed:
@@ -166,7 +178,8 @@ def judge(
 def _ran_none(done: Execution, counted: junit.Report | None, tail: str) -> bool:
     if counted is not None:
         return counted.total == 0 and done.exit_code in (0, PYTEST_NONE)
-    return "Ran 0 tests" in tail and done.exit_code in (0, PYTEST_NONE)
+    ran = _UNITTEST.search(tail)
+    return ran is not None and ran[1] == "0" and done.exit_code in (0, PYTEST_NONE)
 
 
 def _nothing() -> JsonObject:

@@ -18,7 +18,7 @@ from agent_work_orders.workflow_engine.events import Usage
 JsonObject = dict[str, Any]
 
 
-class Parked(Exception):  # noqa: N818 - not a failure: the task waits and goes on
+class Parked(Exception):
     """Raised by a tool that cannot go on before a known time (a model's or forge's quota)."""
 
     def __init__(self, reason: str, until_ms: int) -> None:

@@ -29,9 +29,7 @@ CATALOGUE: Catalogue = {
 }
 
 
-def make(
-    agents: Agents, workspaces: Workspaces, mirrors: Mirrors, forge: Forge
-) -> dict[str, Tool]:
+def make(agents: Agents, workspaces: Workspaces, mirrors: Mirrors, forge: Forge) -> dict[str, Tool]:
     made: list[Tool] = [
         AgentCommand(agents),
         AgentPrompt(agents),

@@ -148,5 +148,3 @@ async def _span(rooms: Rooms, row: OrderRecord) -> tuple[str, str] | None:
     mirror = rooms.mirrors.at(row.repository)
     head = await mirror.ref(order_ref(row.agent_work_order_id, "head"))
     return None if head is None else (str(entry.receipt["base_sha"]), head)
-
-

@@ -224,7 +224,11 @@ def _said(change: Change) -> tuple[str, str, dict[str, Any]] | None:
             return "task_failed", "warning", fields
         case on.TaskParked():
             until = iso(event.until_ms)
-            return "task_parked", "warning", {"task": event.path, "reason": event.reason, "until": until}
+            return (
+                "task_parked",
+                "warning",
+                {"task": event.path, "reason": event.reason, "until": until},
+            )
         case on.TaskLost():
             return "task_lost", "warning", {"task": event.path, "attempt": event.attempt}
         case on.ApprovalDecided():

@@ -91,9 +91,7 @@ async def override(
     """A person decides a stuck task: skip it, call it done with a value, or try it again."""
     row = _mine(rooms, wanted, caller)
     _need_task(await find.run_of(rooms, row.agent_work_order_id), path)
-    event = on.TaskOverridden(
-        **_by(rooms, caller), path=path, action=action, outputs=outputs or {}
-    )
+    event = on.TaskOverridden(**_by(rooms, caller), path=path, action=action, outputs=outputs or {})
     details = {"task": path, "action": action}
     return await _post(rooms, row, caller, "override", event, details)
 

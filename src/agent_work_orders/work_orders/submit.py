@@ -24,12 +24,12 @@ from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.tools import commit_message
 from agent_work_orders.tools.tool import Order
 from agent_work_orders.work_orders import projection, workflows
+from agent_work_orders.work_orders.projection import PRIORITIES
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.work_orders.shelf import Compiled
 from agent_work_orders.workflow_engine import inputs as declared
 from agent_work_orders.workflow_engine.events import Submitted
 
-PRIORITIES = ("low", "medium", "high", "urgent")
 PROMPT_LIMIT_CHARS = 64 * 1024
 TITLE_LIMIT_CHARS = 200
 SANDBOX_TYPES: tuple[str, ...] = get_args(SandboxType)
@@ -55,8 +55,10 @@ class NewOrder(msgspec.Struct, frozen=True, kw_only=True):
     idempotency_key: str | None = None
 
 
-async def submit(rooms: Rooms, new: NewOrder, caller: Caller) -> OrderRecord:
-    """Check, keep, start. Returns the order as it is right after."""
+async def check(
+    rooms: Rooms, new: NewOrder, caller: Caller
+) -> tuple[Order, Compiled, dict[str, Any]]:
+    """What would be submitted, or Refused. Writes nothing."""
     caller.need("operate")
     origin = url.parse(new.repository_url, origins=rooms.git_origins)
     caller.need_repository(origin.key)
@@ -64,6 +66,12 @@ async def submit(rooms: Rooms, new: NewOrder, caller: Caller) -> OrderRecord:
     given = declared.accept(compiled.plan.inputs, new.inputs)
     order = _order(rooms, new, origin, compiled)
     await check_repository(rooms, origin, new.base_branch)
+    return order, compiled, given
+
+
+async def submit(rooms: Rooms, new: NewOrder, caller: Caller) -> OrderRecord:
+    """Check, keep, start. Returns the order as it is right after."""
+    order, compiled, given = await check(rooms, new, caller)
     order_id = await _claim(rooms, new, caller)
     running = await rooms.engine.run(order_id)
     if running is None:
@@ -135,9 +143,7 @@ def _order(rooms: Rooms, new: NewOrder, origin: RepositoryUrl, compiled: Compile
 def _facts(
     order: Order, order_id: str, new: NewOrder, caller: Caller, compiled: Compiled
 ) -> dict[str, Any]:
-    branch = refname.branch_name(
-        compiled.plan.branch_prefix, order.github_issue_number, order_id
-    )
+    branch = refname.branch_name(compiled.plan.branch_prefix, order.github_issue_number, order_id)
     whole = msgspec.structs.replace(order, order_id=order_id, branch=branch)
     return {
         **msgspec.to_builtins(whole),

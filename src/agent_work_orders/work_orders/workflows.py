@@ -19,8 +19,6 @@ from agent_work_orders.workflow_engine import plan as plans
 from agent_work_orders.workflow_engine.compiler import compile_workflow, plan_hash
 from agent_work_orders.workflow_engine.definition import Definition, parse
 
-SOURCE_LIMIT_BYTES = 1_048_576
-
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
     """A workflow that can be run, with where it is from."""
@@ -39,16 +37,16 @@ def known(rooms: Rooms) -> dict[str, Known]:
     for version in rooms.versions.names():
         if version.origin == "user":
             definition = parse(version.source, f"{version.name} (version {version.version})")
-            found[version.name] = Known(
-                definition=definition, source=version.source, origin="user"
-            )
+            found[version.name] = Known(definition=definition, source=version.source, origin="user")
     folder = rooms.home / "workflows"
     for file in sorted(folder.glob("*.yaml")) if folder.is_dir() else ():
         try:
             source = file.read_text("utf-8")
             definition = parse(source, file.name)
         except (Refused, OSError, UnicodeDecodeError) as error:
-            rooms.log("", "workflow_file_unusable", "warning", {"file": file.name, "error": str(error)})
+            rooms.log(
+                "", "workflow_file_unusable", "warning", {"file": file.name, "error": str(error)}
+            )
             continue
         found[definition.name] = Known(definition=definition, source=source, origin="user")
     return found

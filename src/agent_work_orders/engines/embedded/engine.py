@@ -126,7 +126,9 @@ class EmbeddedEngine:
     def held_until_ms(self, run_id: str) -> int | None:
         """Until when a rate limit keeps the order from starting, or None."""
         held = self._held.get(run_id)
-        return None if held is None else self._lanes.held_until_ms(held.ticket, self._clock.now_ms())
+        return (
+            None if held is None else self._lanes.held_until_ms(held.ticket, self._clock.now_ms())
+        )
 
     def open_runs(self) -> list[str]:
         return list(self._held)

@@ -179,9 +179,7 @@ class Worker:
                 await saved
         self._engine.finished(held, effect_id)
 
-    async def _roll_back_child(
-        self, held: Held, effect_id: str, effect: ask.RollbackChild
-    ) -> None:
+    async def _roll_back_child(self, held: Held, effect_id: str, effect: ask.RollbackChild) -> None:
         child = self._engine.find(effect.run_id)
         now_ms = self._clock.now_ms()
         saved = None
