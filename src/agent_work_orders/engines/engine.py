@@ -61,5 +61,5 @@ class Engine(Protocol):
     def observe(self, observer: Observer) -> None: ...
 
     def health(self) -> dict[str, Any]:
-        """`{"ok": bool, "reason": …, "open": n, "running": n, "queued": n}` for /readyz, /status."""
+        """`{"ok": bool, "reason": …, "open": n, "running": n, "queued": n}` and more."""
         ...

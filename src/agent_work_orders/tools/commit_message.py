@@ -1,4 +1,4 @@
-"""The message of an order's commit: what, then trailers that say which task of which order. Pure."""
+"""The message of an order's commit: what, then trailers that name task and order. Pure."""
 
 from __future__ import annotations
 

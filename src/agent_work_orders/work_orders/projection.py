@@ -126,7 +126,7 @@ def task_view(run: Run, path: str, task: TaskRun) -> dict[str, Any]:
 
 
 def tasks(run: Run) -> list[dict[str, Any]]:
-    """Every task there is or will be at the top, and whatever was begun inside, in reading order."""
+    """Every task at the top, and whatever was begun inside them, in reading order."""
     top = [(name, run.task(name)) for name in run.plan.body.tasks]
     begun = [(path, task) for path, task in run.tasks.items() if path not in run.plan.body.tasks]
     rank = {name: number for number, name in enumerate(run.plan.body.tasks)}

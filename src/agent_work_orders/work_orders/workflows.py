@@ -1,6 +1,6 @@
 """Workflows by name: built in, saved by people, or a file of the data directory.
 
-A name is looked up in the saved versions, then in `<home>/workflows/*.yaml`, then among the built-in ones.
+A file in `<home>/workflows` hides a saved version of the same name, and that a built-in one.
 Whatever an order starts with is saved as an immutable version first.
 """
 
