@@ -1,0 +1,108 @@
+"""Ours: the embedded engine over its SQLite journal, with a tool that does nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cache
+from pathlib import Path
+
+from agent_work_orders.clock import SystemClock
+from agent_work_orders.engines.embedded.engine import EmbeddedEngine
+from agent_work_orders.engines.embedded.lanes import Limits
+from agent_work_orders.engines.engine import Change
+from agent_work_orders.engines.perform import Desk
+from agent_work_orders.state_manager.sqlite.store import SqliteStore
+from agent_work_orders.tools.tool import JsonObject, ToolContext
+from agent_work_orders.workflow_engine.catalogue import ToolInfo
+from agent_work_orders.workflow_engine.compiler import plan_hash
+from agent_work_orders.workflow_engine.events import Submitted
+from agent_work_orders.workflow_engine.plan import Body, Plan, Task
+from benchmarks.subjects import driver
+
+LIMITS = Limits(
+    running_tasks=1000,
+    orders_per_repository=None,
+    starts_per_repository_per_hour=None,
+    starts_per_minute=None,
+)
+
+
+class Noop:
+    info = ToolInfo(name="noop", summary="Do nothing", inputs={}, outputs={})
+
+    def __init__(self, mark: driver.Mark) -> None:
+        self._mark = mark
+
+    async def __call__(self, ctx: ToolContext) -> JsonObject:
+        self._mark(ctx.run_id, int(ctx.path[1:]))
+        return {}
+
+
+@cache
+def plan(shape: str, tasks: int) -> tuple[Plan, str]:
+    names = [f"t{number}" for number in range(tasks)]
+    chain = shape == "chain"
+    specs = {
+        name: Task(
+            id=name, kind="tool", uses="noop", needs=(names[at - 1],) if chain and at else ()
+        )
+        for at, name in enumerate(names)
+    }
+    dependants = {
+        name: (names[at + 1],) for at, name in enumerate(names) if chain and at + 1 < tasks
+    }
+    made = Plan(name=shape, body=Body(tasks=specs, dependants=dependants))
+    return made, plan_hash(made)
+
+
+class Embedded:
+    concurrent_runs = 1000
+
+    async def start(self, home: Path, mark: driver.Mark) -> None:
+        self._clock = SystemClock()
+        self._store = SqliteStore.open(home, self._clock)
+        desk = Desk(
+            {"noop": Noop(mark)},
+            ledger=self._store.ledger,
+            artifacts=self._store.artifacts,
+            clock=self._clock,
+            log=lambda *_: None,
+        )
+        self._ended: dict[str, asyncio.Future[None]] = {}
+        self._engine = EmbeddedEngine(self._store.journal, desk, self._clock, limits=LIMITS)
+        self._engine.observe(self._observe)
+        await self._engine.start()
+
+    async def run(self, run_id: str, shape: str, tasks: int) -> None:
+        ended = self._ended.setdefault(run_id, asyncio.get_running_loop().create_future())
+        made, digest = plan(shape, tasks)
+        order = {
+            "order_id": run_id,
+            "repository_url": "",
+            "repository": "bench",
+            "base_branch": None,
+            "branch": "",
+            "sandbox_type": "git_branch",
+            "agent": {},
+            "workflow": shape,
+        }
+        submitted = Submitted(
+            at_ms=self._clock.now_ms(), plan_hash=digest, inputs={}, order=order
+        )
+        run = await self._engine.submit(run_id, made, submitted)
+        if run.stage != "ended":
+            await ended
+
+    async def stop(self) -> None:
+        await self._engine.stop(drain_s=0)
+        await self._store.close()
+
+    def _observe(self, change: Change) -> None:
+        if change.after.stage == "ended":
+            ended = self._ended.get(change.run_id)
+            if ended is not None and not ended.done():
+                ended.set_result(None)
+
+
+if __name__ == "__main__":
+    driver.main(Embedded())
