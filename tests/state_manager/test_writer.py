@@ -164,8 +164,6 @@ async def test_a_long_reader_grows_the_wal_and_blocks_nobody(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoint, "AFTER_GROUPS", 5)
-    monkeypatch.setattr(checkpoint, "CATCH_UP_BYTES", 100_000)
-    store.checkpointer._catch_up_at = 100_000
     body = bytes(100_000)
 
     async def write(first: int, last: int) -> None:
