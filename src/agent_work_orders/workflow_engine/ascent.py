@@ -16,7 +16,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from agent_work_orders.workflow_engine import condition, names
-from agent_work_orders.workflow_engine.descent import next_item, open_group, start
+from agent_work_orders.workflow_engine.descent import fill, open_group, start
 from agent_work_orders.workflow_engine.events import Failure
 from agent_work_orders.workflow_engine.plan import Task
 from agent_work_orders.workflow_engine.run import ENDED, ROOT, index_of, inside, scope_of
@@ -43,11 +43,11 @@ def _report(work: Work, path: str) -> None:
     bad = task.state == "failed" and not task.tolerated
     work.put(scope, open=holder.open - 1, bad=holder.bad + bad)
     if kind == "foreach":
-        next_item(work, scope)
+        fill(work, scope)
     else:
         _unblock(work, scope, path)
     if holder.open == 1:
-        _close(work, scope, kind)
+        close(work, scope, kind)
 
 
 def _unblock(work: Work, scope: str, path: str) -> None:
@@ -102,7 +102,7 @@ def _iterated(work: Work, scope: str, path: str) -> None:
         open_group(work, f"{scope}[{index + 1}]")
 
 
-def _close(work: Work, scope: str, kind: str) -> None:
+def close(work: Work, scope: str, kind: str) -> None:
     """Nothing in the scope is open any more."""
     holder = work.look(scope)
     if kind == "foreach":

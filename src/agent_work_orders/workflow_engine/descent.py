@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from agent_work_orders import ids
-from agent_work_orders.workflow_engine import approval, condition, template
+from agent_work_orders.workflow_engine import approval, condition, prompts, template
 from agent_work_orders.workflow_engine.effects import AskApproval, Perform, SetTimer, StartChild
 from agent_work_orders.workflow_engine.plan import MAX_FANOUT, Task
-from agent_work_orders.workflow_engine.run import Gate, inside
-from agent_work_orders.workflow_engine.work import Work, permanent
+from agent_work_orders.workflow_engine.run import Gate, TaskRun, inside
+from agent_work_orders.workflow_engine.work import Work, permanent, timer_name
 
 
 def start(work: Work, path: str) -> None:
@@ -45,9 +45,7 @@ def _ask(work: Work, path: str, spec: Task) -> None:
     except template.TemplateError as error:
         work.fail(path, permanent("template_error", error.message, error.hint))
         return
-    what = approval.subject(
-        work.run.run_id, path, work.look(path).generation, spec, rendered
-    )
+    what = approval.subject(work.run.run_id, path, work.look(path).generation, spec, rendered)
     gate = Gate(
         message=str(message),
         subject=what,
@@ -56,7 +54,8 @@ def _ask(work: Work, path: str, spec: Task) -> None:
         expires_ms=work.at_ms + int(spec.approval.expires_s * 1000),
     )
     work.put(path, state="awaiting_approval", wait="", gate=gate, input=rendered)
-    work.emit(SetTimer(timer=f"approval:{path}", at_ms=gate.expires_ms))
+    timer = timer_name("approval", work.look(path).generation, path)
+    work.emit(SetTimer(timer=timer, at_ms=gate.expires_ms))
     work.emit(
         AskApproval(
             path=path,
@@ -89,7 +88,7 @@ def _begin(work: Work, path: str, spec: Task) -> None:
 
 
 def dispatch(work: Work, path: str) -> None:
-    """Hand a tool task to the engine. What was rendered once (and approved) is not rendered again."""
+    """Hand a tool task to the engine. What was rendered (and approved) is not rendered again."""
     if work.get("paused"):
         work.put(path, wait="held")
         return
@@ -111,7 +110,7 @@ def dispatch(work: Work, path: str) -> None:
     )
     work.live += 1
     if spec.takes_prompts:
-        _address_prompts(work, path)
+        prompts.address(work, path)
     work.emit(
         Perform(
             path=path,
@@ -123,13 +122,6 @@ def dispatch(work: Work, path: str) -> None:
             phase=spec.phase,
         )
     )
-
-
-def _address_prompts(work: Work, path: str) -> None:
-    """What people said while no agent was at work waits for the next one: this one."""
-    prompts = work.get("prompts")
-    if any(prompt.target is None and not prompt.delivered for prompt in prompts):
-        work.set(prompts=tuple(prompt.addressed(path) for prompt in prompts))
 
 
 def _start_child(work: Work, path: str, spec: Task) -> None:
@@ -147,6 +139,8 @@ def _start_child(work: Work, path: str, spec: Task) -> None:
         attempt=task.attempt + 1,
         started_ms=work.at_ms,
     )
+    if work.get("started_ms") is None:
+        work.set(started_ms=work.at_ms)
     work.live += 1
     work.emit(
         StartChild(
@@ -160,9 +154,7 @@ def _start_child(work: Work, path: str, spec: Task) -> None:
 
 def open_group(work: Work, path: str) -> None:
     body = work.run.body(path)
-    work.put(
-        path, state="running", wait="", open=len(body.tasks), bad=0, started_ms=work.at_ms
-    )
+    work.put(path, state="running", wait="", open=len(body.tasks), bad=0, started_ms=work.at_ms)
     for task in body.tasks.values():
         if not task.needs:
             start(work, inside(path, task.id))
@@ -185,20 +177,33 @@ def _fan_out(work: Work, path: str, spec: Task) -> None:
         wait="",
         items=tuple(found),
         open=len(found),
+        waiting=len(found),
         bad=0,
         started_ms=work.at_ms,
     )
     if not found:
         work.end(path, "succeeded", outputs={"count": 0, "failed": 0, "items": []})
-    for _ in range(min(len(found), spec.parallel)):
-        next_item(work, path)
+    fill(work, path)
 
 
-def next_item(work: Work, path: str) -> None:
-    task = work.look(path)
-    if task.index < len(task.items):
-        work.put(path, index=task.index + 1)
-        start(work, f"{path}[{task.index + 1}]")
+def fill(work: Work, path: str) -> None:
+    """Begin items until as many are under way as may be together.
+
+    A person who reopens an item while all places are taken gets one more; the next turns wait
+    until there is a place again.
+    """
+    parallel = work.run.spec(path).parallel
+    while (task := work.look(path)).waiting and task.open - task.waiting < parallel:
+        index = task.index + 1
+        while work.known(f"{path}[{index}]") and not waits(work.look(f"{path}[{index}]")):
+            index += 1
+        work.put(path, index=index, waiting=task.waiting - 1)
+        start(work, f"{path}[{index}]")
+
+
+def waits(item: TaskRun) -> bool:
+    """Whether an item has not had its turn, or was reset and waits for it again."""
+    return item.state == "pending" and item.wait == "needs"
 
 
 def _render(work: Work, path: str, spec: Task) -> dict[str, Any] | None:

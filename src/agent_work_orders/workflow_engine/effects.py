@@ -32,13 +32,14 @@ class Perform(Effect, frozen=True, kw_only=True, tag="perform"):
 
 
 class Undo(Effect, frozen=True, kw_only=True, tag="undo"):
-    """Compensate a task that succeeded; answered by `Undone`."""
+    """Compensate a task that succeeded; answered by `Undone` with the same attempt."""
 
     path: str
     key: str
     uses: str
     input: dict[str, Any]
     timeout_s: float
+    attempt: int = 1
 
 
 class StartChild(Effect, frozen=True, kw_only=True, tag="start_child"):
@@ -122,4 +123,5 @@ def encode(effect: AnyEffect) -> bytes:
 
 
 def decode(data: bytes) -> AnyEffect:
-    return _DECODER.decode(data)
+    decoded: AnyEffect = _DECODER.decode(data)
+    return decoded

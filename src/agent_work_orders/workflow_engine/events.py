@@ -80,7 +80,7 @@ class TaskFailed(Event, frozen=True, kw_only=True, tag="task_failed"):
 
 
 class TaskParked(Event, frozen=True, kw_only=True, tag="task_parked"):
-    """The attempt cannot go on until a known time (a quota). Not a failure, not counted as a try."""
+    """The attempt cannot go on until a known time (a quota). Not a failure: not a try."""
 
     path: str
     attempt: int
@@ -151,6 +151,8 @@ class TaskOverridden(Event, frozen=True, kw_only=True, tag="task_overridden"):
 class Undone(Event, frozen=True, kw_only=True, tag="undone"):
     path: str
     failure: Failure | None = None
+    attempt: int = 0
+    """Of the `Undo` that this answers; 0 where it is not known, for the one that is asked for."""
 
 
 class ChildFinished(Event, frozen=True, kw_only=True, tag="child_finished"):
@@ -193,7 +195,8 @@ def encode(event: AnyEvent) -> bytes:
 
 
 def decode(data: bytes) -> AnyEvent:
-    return _DECODER.decode(data)
+    decoded: AnyEvent = _DECODER.decode(data)
+    return decoded
 
 
 def kind_of(event: AnyEvent) -> str:

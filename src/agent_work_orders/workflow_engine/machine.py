@@ -12,27 +12,26 @@ approval, a person.
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Callable
+from typing import Any, assert_never
 
 import msgspec
 from msgspec.structs import replace
 
 from agent_work_orders import ids
-from agent_work_orders.workflow_engine import reopening, retry, rollback, template
 from agent_work_orders.workflow_engine import effects as ask
 from agent_work_orders.workflow_engine import events as on
+from agent_work_orders.workflow_engine import prompts, reopening, retry, rollback, template
 from agent_work_orders.workflow_engine.ascent import settle
 from agent_work_orders.workflow_engine.descent import dispatch, open_group, start
 from agent_work_orders.workflow_engine.names import visible
-from agent_work_orders.workflow_engine.run import ENDED, ROOT, Outcome, Prompt, Run, TaskRun
-from agent_work_orders.workflow_engine.work import Work, permanent
+from agent_work_orders.workflow_engine.run import ENDED, ROOT, Outcome, Run, TaskRun
+from agent_work_orders.workflow_engine.work import Work, permanent, timer_name
 
 # A task whose performer keeps dying would otherwise take the server down for ever.
 MAX_LOSSES = 50
 # A quota that never opens: at the usual five hours this is more than a month.
 MAX_PARKS = 200
-# People write prompts; past this somebody else does.
-MAX_PROMPTS = 1_000
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -57,13 +56,13 @@ def _apply(work: Work, event: on.AnyEvent) -> bool:
         case on.TaskStarted():
             return _started(work, event)
         case on.TaskSucceeded():
-            return _succeeded(work, event)
+            return _answer(work, event, _succeeded)
         case on.TaskFailed():
-            return _failed(work, event)
+            return _answer(work, event, _failed)
         case on.TaskParked():
-            return _parked(work, event)
+            return _answer(work, event, _parked)
         case on.TaskLost():
-            return _lost(work, event)
+            return _answer(work, event, _lost)
         case on.ChildFinished():
             return _child_finished(work, event)
         case on.TimerFired():
@@ -71,7 +70,7 @@ def _apply(work: Work, event: on.AnyEvent) -> bool:
         case on.ApprovalDecided():
             return _decided(work, event)
         case on.PromptReceived():
-            return _prompted(work, event)
+            return prompts.received(work, event)
         case on.PauseAsked():
             return _pause(work)
         case on.ResumeAsked():
@@ -85,7 +84,7 @@ def _apply(work: Work, event: on.AnyEvent) -> bool:
         case on.TaskOverridden():
             return reopening.override(work, event)
         case on.Undone():
-            return rollback.undone(work, event.path, event.failure)
+            return rollback.undone(work, event.path, event.failure, event.attempt)
         case _:
             assert_never(event)
 
@@ -110,15 +109,22 @@ def _submitted(work: Work, event: on.Submitted) -> bool:
 # -- answers
 
 
-def _answer(work: Work, path: str, attempt: int) -> TaskRun | None:
-    """The live task that this answer belongs to, taken as answered."""
-    if not work.known(path):
-        return None
+def _answer(
+    work: Work,
+    event: on.TaskSucceeded | on.TaskFailed | on.TaskParked | on.TaskLost,
+    handle: Callable[[Work, TaskRun, Any], None],
+) -> bool:
+    """Take in the one answer of a live task; of one that was given up, only what it spent."""
+    path, usage = event.path, None if isinstance(event, on.TaskLost) else event.usage
+    if path == ROOT or not work.known(path) or work.run.spec(path).kind != "tool":
+        return False
     task = work.look(path)
-    if not task.live or task.attempt != attempt or work.run.spec(path).kind != "tool":
-        return None
+    if not task.live or task.attempt != event.attempt:
+        return work.settle_debt(path, event.attempt, usage)
     work.answered(path)
-    return task
+    work.spend(usage)
+    handle(work, task, event)
+    return True
 
 
 def _started(work: Work, event: on.TaskStarted) -> bool:
@@ -134,27 +140,20 @@ def _started(work: Work, event: on.TaskStarted) -> bool:
     return True
 
 
-def _succeeded(work: Work, event: on.TaskSucceeded) -> bool:
-    task = _answer(work, event.path, event.attempt)
-    if task is None:
-        return False
-    work.spend(event.usage)
-    _delivered(work, event.path, event.prompts)
+def _succeeded(work: Work, task: TaskRun, event: on.TaskSucceeded) -> None:
+    prompts.answered(work, event.path, event.prompts)
     if task.started_ms is None:
         work.put(event.path, started_ms=event.at_ms)
+    if work.run.started_ms is None:
+        work.set(started_ms=event.at_ms)
     work.end(event.path, "succeeded", outputs=event.outputs)
-    return True
 
 
-def _failed(work: Work, event: on.TaskFailed) -> bool:
-    task = _answer(work, event.path, event.attempt)
-    if task is None:
-        return False
-    work.spend(event.usage)
-    _delivered(work, event.path, event.prompts)
+def _failed(work: Work, task: TaskRun, event: on.TaskFailed) -> None:
+    prompts.answered(work, event.path, event.prompts)
     if work.run.stage != "active":
         work.end(event.path, "cancelled", failure=event.failure, outputs=event.outputs)
-        return True
+        return
     tries = task.tries + 1
     salt = f"{work.run.run_id}:{event.path}"
     delay = retry.delay_ms(work.run.spec(event.path).retry, event.failure, tries, salt)
@@ -164,39 +163,32 @@ def _failed(work: Work, event: on.TaskFailed) -> bool:
     else:
         _wait(work, event.path, "retry", event.failure.code, event.at_ms + delay)
         work.put(event.path, failure=event.failure, outputs=event.outputs)
-    return True
 
 
-def _parked(work: Work, event: on.TaskParked) -> bool:
-    task = _answer(work, event.path, event.attempt)
-    if task is None:
-        return False
-    work.spend(event.usage)
+def _parked(work: Work, task: TaskRun, event: on.TaskParked) -> None:
     if work.run.stage != "active":
         work.end(event.path, "cancelled")
-        return True
+        return
     if task.parks >= MAX_PARKS:
         message = f"{event.path} was parked {task.parks} times for {event.reason}"
         hint = "Check the quota of the account, then retry the order."
+        prompts.withdraw(work, (event.path,))
         work.fail(event.path, permanent("parked_too_often", message, hint))
-        return True
+        return
     work.put(event.path, parks=task.parks + 1)
     _wait(work, event.path, "parked", event.reason, event.until_ms)
-    return True
 
 
 def _wait(work: Work, path: str, why: str, reason: str, until_ms: int) -> None:
     work.put(path, state="pending", wait=why, reason=reason, until_ms=until_ms)
-    work.emit(ask.SetTimer(timer=f"{why}:{path}", at_ms=until_ms))
+    timer = timer_name(why, work.look(path).attempt, path)
+    work.emit(ask.SetTimer(timer=timer, at_ms=until_ms))
 
 
-def _lost(work: Work, event: on.TaskLost) -> bool:
-    task = _answer(work, event.path, event.attempt)
-    if task is None:
-        return False
+def _lost(work: Work, task: TaskRun, event: on.TaskLost) -> None:
     if work.run.stage != "active":
         work.end(event.path, "cancelled")
-        return True
+        return
     work.put(event.path, losses=task.losses + 1, state="pending", wait="queued")
     if task.losses + 1 > MAX_LOSSES:
         message = f"{event.path} was under way in {task.losses + 1} crashes of the server"
@@ -204,21 +196,22 @@ def _lost(work: Work, event: on.TaskLost) -> bool:
         failure = on.Failure(
             category="environmental", code="lost_too_often", message=message, hint=hint
         )
+        prompts.withdraw(work, (event.path,))
         work.fail(event.path, failure)
     else:
         dispatch(work, event.path)
-    return True
 
 
 def _child_finished(work: Work, event: on.ChildFinished) -> bool:
-    path = event.path
-    if not work.known(path) or work.run.spec(path).kind != "workflow":
+    path, run_id = event.path, work.run.run_id
+    if path == ROOT or not work.known(path) or work.run.spec(path).kind != "workflow":
         return False
     task = work.look(path)
-    if event.child_run_id != ids.child_run(work.run.run_id, path, task.generation):
-        return False
-    if event.outcome == "rolled_back" and work.run.stage == "rolling_back":
-        return rollback.undone(work, path, event.failure)
+    if event.child_run_id != ids.child_run(run_id, path, task.generation):
+        late = [n for n in task.owed if event.child_run_id == ids.child_run(run_id, path, n)]
+        return bool(late) and work.settle_debt(path, late[0], event.usage)
+    if work.run.stage == "rolling_back":
+        return rollback.child_ended(work, path, event.outcome, event.failure)
     if not task.live:
         return False
     work.answered(path)
@@ -238,13 +231,15 @@ def _child_finished(work: Work, event: on.ChildFinished) -> bool:
 
 
 def _timer_fired(work: Work, event: on.TimerFired) -> bool:
-    kind, _, path = event.timer.partition(":")
+    kind, _, rest = event.timer.partition(":")
+    path = rest.partition(":")[2]
     if not work.known(path):
         return False
-    if kind == "undo":
-        return rollback.again(work, path)
     task = work.look(path)
-    if work.run.stage != "active":
+    if event.timer == timer_name("undo", task.tries, path):
+        return rollback.again(work, path)
+    number = task.generation if kind == "approval" else task.attempt
+    if work.run.stage != "active" or event.timer != timer_name(kind, number, path):
         return False
     if kind in ("retry", "parked") and task.wait == kind:
         dispatch(work, path)
@@ -282,48 +277,8 @@ def _decided(work: Work, event: on.ApprovalDecided) -> bool:
     return True
 
 
-def _prompted(work: Work, event: on.PromptReceived) -> bool:
-    prompts = work.run.prompts
-    known = any(prompt.prompt_id == event.prompt_id for prompt in prompts)
-    if work.run.stage != "active" or known or len(prompts) >= MAX_PROMPTS:
-        return False
-    target = next(
-        (
-            path
-            for path, task in sorted(work.run.tasks.items())
-            if task.live and path != ROOT and work.run.spec(path).takes_prompts
-        ),
-        None,
-    )
-    prompt = Prompt(
-        prompt_id=event.prompt_id, text=event.text, by=event.by, at_ms=event.at_ms, target=target
-    )
-    work.set(prompts=(*prompts, prompt))
-    if target is not None:
-        work.emit(ask.DeliverPrompt(path=target, prompt_id=event.prompt_id))
-    return True
-
-
-def _delivered(work: Work, path: str, prompt_ids: tuple[str, ...]) -> None:
-    """Mark what the agent got; what it did not get waits for the next agent."""
-    prompts = work.get("prompts")
-    if prompts:
-        work.set(
-            prompts=tuple(
-                replace(prompt, delivered=True)
-                if prompt.prompt_id in prompt_ids
-                else (
-                    replace(prompt, target=None)
-                    if prompt.target == path and not prompt.delivered
-                    else prompt
-                )
-                for prompt in prompts
-            )
-        )
-
-
 def _pause(work: Work) -> bool:
-    if work.run.stage != "active" or work.run.paused:
+    if work.run.stage != "active" or work.run.paused == "asked":
         return False
     work.set(paused="asked")
     return True
@@ -371,17 +326,18 @@ def _conclude(work: Work) -> None:
             _finish(work, "completed")
         elif root.state == "failed":
             work.set(failure=root.failure)
-            if work.get("rollback"):
+            if rollback.wanted(work):
                 rollback.begin(work)
             else:
                 _finish(work, "failed")
     elif stage == "cancelling" and work.live == 0:
         for path, task in work.items():
-            if task.state not in ENDED or task.halted:
-                work.put(
-                    path, state="cancelled", wait="", halted=False, ended_ms=work.at_ms, live=False
-                )
-        if work.get("rollback"):
+            if task.halted:
+                work.put(path, halted=False)
+            elif task.state not in ENDED and task.wait != "needs":
+                work.put(path, state="cancelled", wait="", reason="", until_ms=None)
+                work.put(path, ended_ms=work.at_ms)
+        if work.get("rollback") or rollback.wanted(work):
             rollback.begin(work)
         else:
             _finish(work, "cancelled")

@@ -11,14 +11,26 @@ from agent_work_orders.workflow_engine import retry, template
 from agent_work_orders.workflow_engine.effects import RollbackChild, SetTimer, Undo
 from agent_work_orders.workflow_engine.events import Failure
 from agent_work_orders.workflow_engine.plan import Retry
-from agent_work_orders.workflow_engine.run import ROOT, Outcome, Run
-from agent_work_orders.workflow_engine.work import Work, permanent
+from agent_work_orders.workflow_engine.run import ROOT, Outcome, Run, scopes_of
+from agent_work_orders.workflow_engine.work import Work, permanent, timer_name
 
+INCOMPLETE = "rollback_incomplete"
 POLICY = Retry(attempts=5, on=("transient", "environmental", "unknown"))
 
 
 def begun(run: Run) -> bool:
     return run.stage == "rolling_back" or run.outcome == "rolled_back" or bool(run.rollback)
+
+
+def wanted(work: Work) -> bool:
+    """Whether a failed task's policy asks for it, and no scope around the task tolerates that."""
+    return any(
+        task.state == "failed"
+        and path != ROOT
+        and work.run.spec(path).on_failure == "rollback"
+        and not any(work.look(scope).tolerated for scope in scopes_of(path))
+        for path, task in work.items()
+    )
 
 
 def begin(work: Work) -> None:
@@ -29,7 +41,8 @@ def begin(work: Work) -> None:
         if task.state == "succeeded" and path != ROOT and _can_undo(work, path)
     ]
     queue = tuple(path for _, path in sorted(done, reverse=True))
-    work.set(stage="rolling_back", undo=queue, paused="")
+    why = work.get("rollback") or "wanted"
+    work.set(stage="rolling_back", rollback=why, undo=queue, paused="")
     for path in queue:
         work.put(path, tries=0)
     _ask_next(work)
@@ -63,23 +76,34 @@ def _ask(work: Work, path: str) -> bool:
         failure = permanent("template_error", error.message, error.hint)
         work.put(path, undone="failed", failure=failure)
         return False
-    key = f"{work.run.run_id}:{path}:{task.generation}:undo"
+    work.put(path, wait="")
     work.emit(
-        Undo(path=path, key=key, uses=spec.undo.uses, input=rendered, timeout_s=spec.timeout_s)
+        Undo(
+            path=path,
+            key=f"{work.run.run_id}:{path}:{task.generation}:undo",
+            uses=spec.undo.uses,
+            input=rendered,
+            timeout_s=spec.timeout_s,
+            attempt=task.tries + 1,
+        )
     )
     return True
 
 
-def undone(work: Work, path: str, failure: Failure | None) -> bool:
+def undone(work: Work, path: str, failure: Failure | None, attempt: int = 0) -> bool:
     queue: tuple[str, ...] = work.run.undo
-    if work.run.stage != "rolling_back" or not queue or queue[0] != path:
+    if work.run.stage != "rolling_back" or queue[:1] != (path,):
         return False
-    tries = work.look(path).tries + 1
-    if failure is not None:
+    task = work.look(path)
+    tries = task.tries + 1
+    if task.wait == "retry" or attempt not in (0, tries):
+        return False
+    if failure is not None and work.run.spec(path).kind != "workflow":
         delay = retry.delay_ms(POLICY, failure, tries, f"{work.run.run_id}:{path}:undo")
         if delay is not None:
-            work.put(path, tries=tries, failure=failure)
-            work.emit(SetTimer(timer=f"undo:{path}", at_ms=work.at_ms + delay))
+            work.put(path, tries=tries, failure=failure, wait="retry")
+            timer = timer_name("undo", tries, path)
+            work.emit(SetTimer(timer=timer, at_ms=work.at_ms + delay))
             return True
     work.put(path, undone="undone" if failure is None else "failed", failure=failure)
     work.set(undo=queue[1:])
@@ -87,9 +111,20 @@ def undone(work: Work, path: str, failure: Failure | None) -> bool:
     return True
 
 
+def child_ended(work: Work, path: str, outcome: Outcome, failure: Failure | None) -> bool:
+    """A child run was rolled back, or says what it could not undo. Anything else is an old tale."""
+    if outcome == "rolled_back":
+        return undone(work, path, None)
+    if failure is not None and failure.code == INCOMPLETE:
+        return undone(work, path, failure)
+    return False
+
+
 def again(work: Work, path: str) -> bool:
     """The backoff of an undo is over."""
     if work.run.stage != "rolling_back" or work.run.undo[:1] != (path,):
+        return False
+    if work.look(path).wait != "retry":
         return False
     _ask_next(work)
     return True

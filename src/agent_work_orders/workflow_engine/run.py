@@ -6,6 +6,7 @@ workflow itself is the group at path `""`, so that every task has a scope to rep
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import immutables
@@ -71,13 +72,18 @@ class TaskRun(msgspec.Struct, frozen=True, kw_only=True):
     bad: int = 0
     """Scopes: children that failed and were not tolerated."""
     index: int = 0
-    """`repeat`: the present iteration; `foreach`: how many items were begun."""
+    """`repeat`: the present iteration; `foreach`: the last item that was begun."""
     items: tuple[Any, ...] = ()
+    waiting: int = 0
+    """`foreach`: items that wait for their turn."""
     started_ms: int | None = None
     ended_ms: int | None = None
     ending: int = 0
     """The order in which tasks ended; rollback walks it backwards."""
     undone: Literal["", "undone", "failed"] = ""
+    owed: tuple[int, ...] = ()
+    """Attempts (of a child workflow: generations) that were given up while under way. Their late
+    answers decide nothing, but what they spent is counted."""
 
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,7 +141,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     def task(self, path: str) -> TaskRun:
         """The task's state; for one that nothing has touched, its first state."""
         found = self.tasks.get(path)
-        return found if found is not None else TaskRun(blocked=len(self.spec(path).needs))
+        if found is not None:
+            return found
+        return TaskRun(blocked=0 if path == ROOT else len(self.spec(path).needs))
 
 
 def fresh(run_id: str, plan: Plan, plan_hash: str) -> Run:
@@ -151,6 +159,13 @@ def scope_of(path: str) -> str:
 
 def inside(scope: str, task_id: str) -> str:
     return f"{scope}.{task_id}" if scope else task_id
+
+
+def scopes_of(path: str) -> Iterator[str]:
+    """Every scope around a task, the innermost first, the root last."""
+    while path != ROOT:
+        path = scope_of(path)
+        yield path
 
 
 def index_of(path: str) -> int:

@@ -117,10 +117,8 @@ class Work:
                 outputs=outputs,
                 ended_ms=self.at_ms,
             )
-            self.set(paused="failure")
+            self.set(paused=self.get("paused") or "failure")
             return
-        if policy == "rollback":
-            self.set(rollback=self.get("rollback") or "wanted")
         tolerated = policy == "continue"
         self.end(path, "failed", failure=failure, tolerated=tolerated, outputs=outputs)
 
@@ -149,6 +147,23 @@ class Work:
         )
         self.ended.append(path)
 
+    def give_up(self, path: str) -> None:
+        """Stop waiting for a live task: its answer decides nothing any more."""
+        task = self.look(path)
+        self.tell_to_stop(path)
+        child = self.run.spec(path).kind == "workflow"
+        self.put(path, owed=(*task.owed, task.generation if child else task.attempt))
+        self.answered(path)
+
+    def settle_debt(self, path: str, number: int, usage: Usage | None) -> bool:
+        """The late answer of something that was given up: only its spending counts."""
+        owed = self.look(path).owed
+        if number not in owed:
+            return False
+        self.put(path, owed=tuple(other for other in owed if other != number))
+        self.spend(usage)
+        return True
+
     def tell_to_stop(self, path: str) -> None:
         task = self.look(path)
         if self.run.spec(path).kind == "workflow":
@@ -160,9 +175,14 @@ class Work:
     def clear_timers(self, path: str) -> None:
         task = self.look(path)
         if task.state == "awaiting_approval":
-            self.emit(ClearTimer(timer=f"approval:{path}"))
+            self.emit(ClearTimer(timer=timer_name("approval", task.generation, path)))
         elif task.wait in ("retry", "parked"):
-            self.emit(ClearTimer(timer=f"{task.wait}:{path}"))
+            self.emit(ClearTimer(timer=timer_name(task.wait, task.attempt, path)))
+
+
+def timer_name(kind: str, number: int, path: str) -> str:
+    """`number` tells the timers of one task apart, so that one that fires late means nothing."""
+    return f"{kind}:{number}:{path}"
 
 
 def permanent(code: str, message: str, hint: str = "") -> Failure:
