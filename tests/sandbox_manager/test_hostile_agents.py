@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 from collections.abc import Awaitable, Callable
@@ -334,3 +335,24 @@ async def test_submodules_and_large_file_pointers_stay_what_they_are(
     stat = await bench.mirror.diff_stat(bench.base_sha, sha)
     assert [item.path for item in stat.files] == ["work"]
     bench.sandboxes.close()
+
+
+@pytest.mark.fault("E10")
+@pytest.mark.fault("E11")
+async def test_twenty_orders_on_one_repository(bench: Any) -> None:
+    async def work(number: int) -> str:
+        sandbox = await ready(bench)
+        await shell(sandbox, f"echo {number} > work; echo {number} > file-{number}")
+        sha = await committed(sandbox)
+        assert sha is not None
+        await sandbox.cleanup()
+        return sha
+
+    made = await asyncio.gather(*(work(number) for number in range(20)))
+    assert len(set(made)) == 20
+    for number, sha in enumerate(made):
+        assert await bench.mirror.show(sha, "work") == f"{number}\n".encode()
+    refs = await bench.mirror.refs("refs/awo/orders")
+    assert sorted(refs.values()) == sorted(made)
+    await bench.mirror.git.run("check", ["fsck", "--strict"], repository=bench.mirror.path)
+    assert list((bench.home / "workspaces").iterdir()) == []

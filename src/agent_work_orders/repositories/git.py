@@ -15,6 +15,7 @@ import asyncio
 import os
 import shutil
 import signal
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Literal
@@ -29,7 +30,7 @@ Transport = Literal["https", "http", "ssh", "file"]
 OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024
 STDERR_LIMIT_BYTES = 256 * 1024
 DEFAULT_TIMEOUT_S = 60.0
-KILL_WAIT_S = 5.0
+CHUNK_BYTES = 65_536
 SSH_COMMAND = "ssh -oBatchMode=yes -oStrictHostKeyChecking=yes -oConnectTimeout=15"
 
 # Overrides everything that a mirror's or a system's configuration could make git execute.
@@ -140,21 +141,14 @@ class Git:
             command += ["-c", f"protocol.{transport}.allow=always"]
         if repository is not None:
             command += ["--git-dir", str(repository)]
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            *arguments,
-            stdin=_stdin(stdin),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env={**self.environment(), **(env or {})},
-            cwd="/",
-            start_new_session=True,
-        )
+        source = _source(stdin)
+        try:
+            child = _Child([*command, *arguments], {**self.environment(), **(env or {})}, source)
+        finally:
+            os.close(source)
         try:
             async with asyncio.timeout(timeout_s):
-                answer = await _converse(
-                    process, stdin if isinstance(stdin, bytes) else None, limit_bytes
-                )
+                answer = await child.listen(limit_bytes)
         except TimeoutError:
             raise Transient(
                 "git_timeout",
@@ -163,7 +157,7 @@ class Git:
                 action=action,
             ) from None
         finally:
-            await _end(process)
+            child.end()
         if answer.truncated:
             if cut:
                 return answer
@@ -177,70 +171,85 @@ class Git:
         return answer
 
 
-def _stdin(stdin: bytes | IO[bytes] | None) -> int | IO[bytes]:
+def _source(stdin: bytes | IO[bytes] | None) -> int:
+    """A descriptor to read from. Bytes become a file in memory: no writer can block or break."""
     if stdin is None:
-        return asyncio.subprocess.DEVNULL
-    return asyncio.subprocess.PIPE if isinstance(stdin, bytes) else stdin
+        return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    if not isinstance(stdin, bytes):
+        return os.dup(stdin.fileno())
+    with os.fdopen(os.memfd_create("stdin", os.MFD_CLOEXEC), "wb") as file:
+        file.write(stdin)
+        file.seek(0)
+        return os.dup(file.fileno())
 
 
-async def _converse(
-    process: asyncio.subprocess.Process, stdin: bytes | None, limit_bytes: int
-) -> Answer:
-    assert process.stdout is not None and process.stderr is not None
-    feeding = asyncio.ensure_future(_feed(process, stdin))
-    errors = asyncio.ensure_future(_drain(process.stderr, STDERR_LIMIT_BYTES))
-    try:
-        stdout, truncated = await _read(process.stdout, limit_bytes)
-        if truncated:
-            _kill(process)
-        await feeding
-        stderr = await errors
-        code = await process.wait()
-    finally:
-        feeding.cancel()
-        errors.cancel()
-    return Answer(exit_code=code, stdout=stdout, stderr=stderr, truncated=truncated)
+class _Child:
+    """A running git. Plain descriptors on the loop: asyncio's own subprocesses can hang for ever
+    when they are cancelled while they start."""
 
+    def __init__(self, command: Sequence[str], env: Mapping[str, str], source: int) -> None:
+        self._process = subprocess.Popen(
+            command,
+            stdin=source,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=env,
+            cwd="/",
+            start_new_session=True,
+        )
+        assert self._process.stdout is not None and self._process.stderr is not None
+        self._said = {self._process.stdout.fileno(): bytearray()}
+        self._errors = {self._process.stderr.fileno(): bytearray()}
+        self._ended = os.pidfd_open(self._process.pid)
 
-async def _feed(process: asyncio.subprocess.Process, stdin: bytes | None) -> None:
-    if stdin is None or process.stdin is None:
-        return
-    try:
-        process.stdin.write(stdin)
-        await process.stdin.drain()
-        process.stdin.close()
-        await process.stdin.wait_closed()
-    except (BrokenPipeError, ConnectionResetError):
-        return
+    async def listen(self, limit_bytes: int) -> Answer:
+        """What it says until it has ended and closed both pipes, or has said too much."""
+        loop = asyncio.get_running_loop()
+        over = asyncio.Event()
+        open_ends = {*self._said, *self._errors, self._ended}
+        (stdout,), (stderr,) = self._said.values(), self._errors.values()
 
+        def close(fd: int) -> None:
+            loop.remove_reader(fd)
+            open_ends.discard(fd)
+            if not open_ends or len(stdout) > limit_bytes:
+                over.set()
 
-async def _read(stream: asyncio.StreamReader, limit_bytes: int) -> tuple[bytes, bool]:
-    parts: list[bytes] = []
-    size = 0
-    while chunk := await stream.read(65_536):
-        parts.append(chunk)
-        size += len(chunk)
-        if size > limit_bytes:
-            return b"".join(parts)[:limit_bytes], True
-    return b"".join(parts), False
+        def hear(fd: int) -> None:
+            chunk = os.read(fd, CHUNK_BYTES)
+            if fd in self._said:
+                stdout.extend(chunk)
+            else:
+                stderr.extend(chunk)
+                del stderr[:-STDERR_LIMIT_BYTES]
+            if not chunk or len(stdout) > limit_bytes:
+                close(fd)
 
+        for fd in open_ends:
+            loop.add_reader(fd, close if fd == self._ended else hear, fd)
+        try:
+            await over.wait()
+        finally:
+            for fd in open_ends:
+                loop.remove_reader(fd)
+        truncated = len(stdout) > limit_bytes
+        code = self._process.wait() if not truncated else -signal.SIGKILL
+        return Answer(
+            exit_code=code,
+            stdout=bytes(stdout[:limit_bytes]),
+            stderr=bytes(stderr),
+            truncated=truncated,
+        )
 
-async def _drain(stream: asyncio.StreamReader, keep_bytes: int) -> bytes:
-    kept = b""
-    while chunk := await stream.read(65_536):
-        kept = (kept + chunk)[-keep_bytes:]
-    return kept
-
-
-def _kill(process: asyncio.subprocess.Process) -> None:
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        return
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """The group is dead afterwards, also helpers such as ssh or index-pack."""
-    if process.returncode is None:
-        _kill(process)
-        await asyncio.shield(asyncio.wait_for(process.wait(), KILL_WAIT_S))
+    def end(self) -> None:
+        """The group is dead afterwards, also helpers such as ssh or index-pack."""
+        if self._process.poll() is None:
+            try:
+                os.killpg(self._process.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                self._process.kill()
+            self._process.wait()
+        for stream in (self._process.stdout, self._process.stderr):
+            if stream is not None:
+                stream.close()
+        os.close(self._ended)

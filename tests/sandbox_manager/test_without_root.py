@@ -1,0 +1,108 @@
+"""A server that is not root: everything works, as its own user."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import agent_work_orders
+
+NOBODY = 65_534
+
+PROGRAM = textwrap.dedent(
+    """
+    import asyncio, os, sys
+    from pathlib import Path
+    from agent_work_orders.clock import SystemClock
+    from agent_work_orders.ids import new_order_id
+    from agent_work_orders.repositories.git import Git
+    from agent_work_orders.repositories.mirrors import Mirrors
+    from agent_work_orders.repositories.push import push
+    from agent_work_orders.repositories.url import parse
+    from agent_work_orders.sandbox_manager.sandbox import Spec
+    from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
+
+    async def main(home, source, mode):
+        mirrors = Mirrors(Path(home) / "mirrors", Git())
+        origin = parse(source)
+        mirror = await mirrors.ensure(origin)
+        base = mirror.resolve_base(None).sha
+        factory = LocalSandboxes(Path(home), mirrors, SystemClock(), namespaces=mode)
+        await factory.start()
+        for kind in ("git_worktree", "git_branch"):
+            order_id = new_order_id()
+            branch = "feat-" + order_id
+            sandbox = factory.open(Spec(order_id=order_id, sandbox_type=kind, branch=branch,
+                                        repository=origin.key, base_sha=base))
+            await sandbox.setup()
+            script = f"echo work > new; id -u; (setsid sleep 600 &); cat {home}/journal"
+            done = await sandbox.execute(["/bin/sh", "-c", script])
+            assert int(done.stdout.split()[0]) == os.geteuid(), done
+            assert (b"canary" in done.stdout) == (factory.protection() is not None), done
+            sha = await sandbox.commit("work", author="A <a@b>", at_ms=0)
+            assert sha and await mirror.show(sha, "new") == b"work\\n"
+            await push(mirror, origin, branch, sha, expected=None)
+            await sandbox.cleanup()
+        print("protected" if factory.protection() is None else "unprotected")
+        factory.close()
+
+    asyncio.run(main(*sys.argv[1:]))
+    """
+)
+
+
+def interpreter(libraries: Path) -> str | None:
+    """A Python that the other user can start and that can load our one compiled dependency."""
+    for candidate in (sys.executable, f"/usr/bin/python3.{sys.version_info.minor}"):
+        done = as_nobody([candidate, "-c", "import msgspec, agent_work_orders"], libraries)
+        if done is not None and done.returncode == 0:
+            return candidate
+    return None
+
+
+def as_nobody(command: list[str], libraries: Path) -> subprocess.CompletedProcess[str] | None:
+    source = str(Path(agent_work_orders.__file__).parent.parent)
+    try:
+        return subprocess.run(
+            command,
+            user=NOBODY if os.geteuid() == 0 else None,
+            group=NOBODY if os.geteuid() == 0 else None,
+            extra_groups=[] if os.geteuid() == 0 else None,
+            cwd="/",
+            env={
+                "PATH": "/usr/bin:/bin",
+                "PYTHONPATH": f"{source}:{libraries}",
+                "PYTHONDONTWRITEBYTECODE": "1",
+            },
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    except PermissionError:
+        return None
+
+
+@pytest.mark.parametrize("mode", ["auto", "off"])
+def test_an_unprivileged_server(folder: Path, source: Path, mode: str) -> None:
+    libraries = folder / "libraries"
+    shutil.copytree(Path(msgspec.__file__).parent, libraries / "msgspec")
+    python = interpreter(libraries)
+    if python is None:
+        pytest.skip("no interpreter here that another user may start")
+    home = folder / "their-home"
+    home.mkdir()
+    (home / "journal").write_text("canary")
+    if os.geteuid() == 0:
+        for path in (home, home / "journal", source, *source.rglob("*")):
+            os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+    done = as_nobody([python, "-c", PROGRAM, str(home), str(source), mode], libraries)
+    assert done is not None and done.returncode == 0, done
+    if mode == "off":
+        assert done.stdout == "unprotected\n"
