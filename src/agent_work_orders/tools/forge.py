@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from agent_work_orders.errors import Refused
 from agent_work_orders.github_integration.forge import Forge, Proposal
+from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.sandbox_manager.sandbox import Sandbox
 from agent_work_orders.tools import commit_message
-from agent_work_orders.tools.git import push_head
+from agent_work_orders.tools.git import DeleteBranch, push_head
 from agent_work_orders.tools.schema import fields, flag, integer, text
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 from agent_work_orders.tools.workspaces import Workspace, Workspaces
@@ -113,18 +114,28 @@ class OpenPullRequest:
 class ClosePullRequest:
     info = ToolInfo(
         name="forge.close_pull_request",
-        summary="Close a pull request that this order opened",
-        inputs=fields(("number",), number=integer("Its number")),
+        summary="Close a pull request that this order opened, and delete its branch",
+        inputs=fields(
+            ("number",),
+            number=integer("Its number"),
+            branch=text("The order's branch, to delete it too"),
+            head=text("Where we left that branch"),
+        ),
         outputs=fields(closed=flag("Always true")),
         risk="medium",
     )
 
-    def __init__(self, forge: Forge) -> None:
+    def __init__(self, forge: Forge, mirrors: Mirrors) -> None:
         self._forge = forge
+        self._delete_branch = DeleteBranch(mirrors)
 
-    async def __call__(self, ctx: ToolContext, *, number: int) -> JsonObject:
+    async def __call__(
+        self, ctx: ToolContext, *, number: int, branch: str | None = None, head: str | None = None
+    ) -> JsonObject:
         reason = f"rolled back with {ctx.order.order_id}"
         await self._forge.close_pull_request(ctx.order.repository, number, reason)
+        if branch is not None and head is not None:
+            await self._delete_branch(ctx, branch=branch, head=head)
         return {"closed": True}
 
 

@@ -41,7 +41,7 @@ def make(agents: Agents, workspaces: Workspaces, mirrors: Mirrors, forge: Forge)
         sandbox.Exec(workspaces),
         tests.Run(workspaces),
         forges.OpenPullRequest(workspaces, forge),
-        forges.ClosePullRequest(forge),
+        forges.ClosePullRequest(forge, mirrors),
     ]
     return {tool.info.name: tool for tool in made}
 

@@ -7,8 +7,9 @@ that only run something in it share it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 import msgspec
 
@@ -49,33 +50,45 @@ class Workspaces:
         self._mirrors = mirrors
         self._sandboxes = sandboxes
         self._turnstiles: dict[str, Turnstile] = {}
+        self._users: Counter[str] = Counter()
         self._open: dict[str, Workspace] = {}
 
     @asynccontextmanager
     async def own(self, ctx: ToolContext) -> AsyncIterator[Workspace]:
         """The workspace for a task that changes it."""
-        async with self._turnstile(ctx).alone():
-            yield await self._get(ctx)
+        with self._turn(ctx.order.order_id) as turnstile:
+            async with turnstile.alone():
+                yield await self._get(ctx)
 
     @asynccontextmanager
     async def share(self, ctx: ToolContext) -> AsyncIterator[Workspace]:
         """The workspace for a task that only runs something in it."""
-        turnstile = self._turnstile(ctx)
-        if ctx.order.order_id not in self._open:
-            async with turnstile.alone():
-                await self._get(ctx)
-        async with turnstile.shared():
-            yield await self._get(ctx)
+        with self._turn(ctx.order.order_id) as turnstile:
+            if ctx.order.order_id not in self._open:
+                async with turnstile.alone():
+                    await self._get(ctx)
+            async with turnstile.shared():
+                yield await self._get(ctx)
 
     async def close(self, order_id: str) -> None:
         """The order ended: its sandbox goes, its commits stay in the mirror."""
-        workspace = self._open.pop(order_id, None)
-        self._turnstiles.pop(order_id, None)
-        if workspace is not None:
-            await workspace.sandbox.cleanup()
+        with self._turn(order_id) as turnstile:
+            async with turnstile.alone():
+                workspace = self._open.pop(order_id, None)
+                if workspace is not None:
+                    await workspace.sandbox.cleanup()
 
-    def _turnstile(self, ctx: ToolContext) -> Turnstile:
-        return self._turnstiles.setdefault(ctx.order.order_id, Turnstile())
+    @contextmanager
+    def _turn(self, order_id: str) -> Iterator[Turnstile]:
+        """The order's turnstile; it goes when nobody uses or waits for it."""
+        turnstile = self._turnstiles.setdefault(order_id, Turnstile())
+        self._users[order_id] += 1
+        try:
+            yield turnstile
+        finally:
+            self._users[order_id] -= 1
+            if not self._users[order_id]:
+                del self._users[order_id], self._turnstiles[order_id]
 
     async def _get(self, ctx: ToolContext) -> Workspace:
         order = ctx.order

@@ -22,7 +22,7 @@ from agent_work_orders.engines.embedded.lanes import Lanes, Limits, Ticket
 from agent_work_orders.engines.embedded.worker import Job, Worker
 from agent_work_orders.engines.engine import Change, Observer
 from agent_work_orders.engines.perform import Desk
-from agent_work_orders.errors import Conflict, NotFound, Unavailable
+from agent_work_orders.errors import AgentWorkOrdersError, Conflict, NotFound, Unavailable
 from agent_work_orders.state_manager.journal import Commit, Journal, LoadedRun, Quarantined
 from agent_work_orders.workflow_engine import effects as ask
 from agent_work_orders.workflow_engine import events as on
@@ -75,7 +75,7 @@ class EmbeddedEngine:
     async def stop(self, *, drain_s: float = 30.0) -> None:
         if self._state == "stopped":
             return
-        self._state = "draining"
+        self._state = "draining" if self._state == "running" else "stopped"
         self._alarm.stop()
         if self._rate_wake is not None:
             self._rate_wake.cancel()
@@ -89,8 +89,8 @@ class EmbeddedEngine:
         self._check_open(new=True)
         held = self._find(run_id)
         if held is None:
-            held, saved = self.begin(run_id, plan, submitted)
-            await saved
+            held = self.begin(run_id, plan, submitted)
+        await self._saved(held)
         return held.durable
 
     async def post(self, run_id: str, event: on.AnyEvent) -> bool:
@@ -98,11 +98,10 @@ class EmbeddedEngine:
         held = self._find(run_id)
         if held is None:
             raise NotFound("run_unknown", f"there is no run {run_id}")
-        saved = self.apply(held, event)
-        if saved is None:
-            return False
-        await saved
-        return True
+        taken = self.apply(held, event)
+        # Also an event that changed nothing may rest on one that is not durable yet.
+        await self._saved(held)
+        return taken
 
     async def run(self, run_id: str) -> Run | None:
         held = self._find(run_id)
@@ -138,14 +137,16 @@ class EmbeddedEngine:
 
     # -- what the worker needs
 
-    def begin(
-        self, run_id: str, plan: Plan, submitted: on.Submitted
-    ) -> tuple[Held, asyncio.Future[None]]:
+    def begin(self, run_id: str, plan: Plan, submitted: on.Submitted) -> Held:
         held = Held(fresh(run_id, plan, submitted.plan_hash), 0)
         self._held[run_id] = held
-        saved = self.apply(held, submitted)
-        assert saved is not None
-        return held, saved
+        self.apply(held, submitted)
+        return held
+
+    async def _saved(self, held: Held) -> None:
+        """Wait until all that was applied so far is durable. Raises what the journal raised."""
+        if held.saving is not None:
+            await asyncio.shield(held.saving)
 
     def find(self, run_id: str) -> Held | None:
         return self._find(run_id)
@@ -166,20 +167,21 @@ class EmbeddedEngine:
         *,
         done: str | None = None,
         lease: tuple[str, int] | None = None,
-    ) -> asyncio.Future[None] | None:
-        """Take an event in. None when it changed nothing, or when nobody needs to wait for it."""
+    ) -> bool:
+        """Take an event in. False when it changed nothing.
+
+        With `lease` it is advisory and nobody waits for it; else `held.saving` is its commit.
+        """
         before = held.run
         step = advance(before, event)
-        if done is not None:
-            held.owed.discard(done)
         if step.run is before:
             if done is not None:
-                row = Commit(run_id=before.run_id, done_effects=(done,))
-                self._journal.append_lazily(row)
-                self._retire(held)
-            return None
+                self.finished(held, done)
+            return False
         held.run = step.run
         held.seq += 1
+        if done is not None:
+            held.owed.discard(done)
         acts = tuple(
             (effect_id(held.seq, number, effect), effect)
             for number, effect in enumerate(step.effects)
@@ -192,12 +194,36 @@ class EmbeddedEngine:
         entry = Pending(change, acts, lease is not None)
         held.pending.append(entry)
         if lease is not None:
-            self._journal.append_lazily(commit)
+            self._write_lazily(commit)
             self._flush(held)
-            return None
-        saved = self._journal.append(commit)
-        saved.add_done_callback(partial(self._committed, held, entry))
-        return saved
+        else:
+            held.saving = self._write(commit)
+            held.saving.add_done_callback(partial(self._committed, held, entry))
+        return True
+
+    def finished(self, held: Held, effect_id: str) -> None:
+        """An effect is done that no event answers."""
+        held.owed.discard(effect_id)
+        self._write_lazily(
+            Commit(run_id=held.run.run_id, done_effects=(effect_id,), ended=held.over)
+        )
+        self._retire(held)
+
+    def _write(self, commit: Commit) -> asyncio.Future[None]:
+        try:
+            return self._journal.append(commit)
+        except AgentWorkOrdersError as error:
+            refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            refused.set_exception(error)
+            return refused
+
+    def _write_lazily(self, commit: Commit) -> None:
+        if not self.accepting:
+            return
+        try:
+            self._journal.append_lazily(commit)
+        except AgentWorkOrdersError as error:
+            self._halt(error)
 
     def pump(self) -> None:
         """Give free slots to whoever is next."""
@@ -220,14 +246,6 @@ class EmbeddedEngine:
         """Take a task that has not begun out of the queue."""
         run_id = held.run.run_id
         self._lanes.withdraw(held.ticket, lambda job: job[:2] == (run_id, effect_id))
-
-    def finished(self, held: Held, effect_id: str) -> None:
-        """An effect that is not answered by an event is done."""
-        held.owed.discard(effect_id)
-        if self.accepting:
-            row = Commit(run_id=held.run.run_id, done_effects=(effect_id,))
-            self._journal.append_lazily(row)
-        self._retire(held)
 
     # -- after the commit
 
@@ -335,7 +353,8 @@ class EmbeddedEngine:
     def _fire(self, run_id: str, timer: str) -> None:
         held = self._held.get(run_id)
         if held is not None and self._state == "running":
-            self.apply(held, on.TimerFired(at_ms=self._clock.now_ms(), timer=timer))
+            if not self.apply(held, on.TimerFired(at_ms=self._clock.now_ms(), timer=timer)):
+                self._write_lazily(Commit(run_id=run_id, clear_timers=(timer,)))
 
     def _rate_opened(self) -> None:
         self._rate_wake = None

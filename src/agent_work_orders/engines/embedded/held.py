@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 
 import msgspec
@@ -61,7 +62,14 @@ class Held:
         self.pending: deque[Pending] = deque()
         self.owed: set[str] = set()
         """Ids of effects that are not done."""
+        self.saving: asyncio.Future[None] | None = None
+        """The last commit that somebody may wait for."""
         self._ticket: Ticket | None = None
+
+    @property
+    def over(self) -> bool:
+        """Ended, and nothing of it is left to do: it need not be loaded at the next start."""
+        return self.run.stage == "ended" and not self.owed
 
     @property
     def ticket(self) -> Ticket:
@@ -126,7 +134,7 @@ def to_commit(
         set_timers=tuple(timers),
         clear_timers=tuple(timer for timer in cleared),
         snapshot=snapshot,
-        ended=after.stage == "ended",
+        ended=held.over and not rows,
         plan=(after.plan_hash, plans.encode(after.plan)) if submitted else None,
     )
 

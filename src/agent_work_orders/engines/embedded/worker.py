@@ -166,28 +166,29 @@ class Worker:
                 by=held.run.by,
                 parent=on.Parent(run_id=held.run.run_id, path=effect.path),
             )
-            _, saved = engine.begin(effect.run_id, plan, submitted)
-            await saved
+            child = engine.begin(effect.run_id, plan, submitted)
+            if not await _durable(child):
+                return
         engine.finished(held, effect_id)
 
     async def _cancel_child(self, held: Held, effect_id: str, effect: ask.CancelChild) -> None:
         child = self._engine.find(effect.run_id)
         event = on.CancelAsked(at_ms=self._clock.now_ms(), by="parent")
         if child is not None:
-            saved = self._engine.apply(child, event)
-            if saved is not None:
-                await saved
+            self._engine.apply(child, event)
+            if not await _durable(child):
+                return
         self._engine.finished(held, effect_id)
 
     async def _roll_back_child(self, held: Held, effect_id: str, effect: ask.RollbackChild) -> None:
         child = self._engine.find(effect.run_id)
         now_ms = self._clock.now_ms()
-        saved = None
-        if child is not None:
-            saved = self._engine.apply(child, on.RollbackAsked(at_ms=now_ms, by="parent"))
-        if saved is not None:
-            await saved
-        elif child is None or child.run.stage == "ended":
+        asked = child is not None and self._engine.apply(
+            child, on.RollbackAsked(at_ms=now_ms, by="parent")
+        )
+        if child is not None and not await _durable(child):
+            return
+        if not asked and (child is None or child.run.stage == "ended"):
             self._engine.apply(held, on.Undone(at_ms=now_ms, path=effect.path))
         self._engine.finished(held, effect_id)
 
@@ -203,15 +204,23 @@ class Worker:
                 failure=effect.failure,
                 usage=effect.usage,
             )
-            saved = self._engine.apply(parent, event)
-            if saved is not None:
-                await saved
+            self._engine.apply(parent, event)
+            if not await _durable(parent):
+                return
         self._engine.finished(held, effect_id)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._others.add(task)
         task.add_done_callback(self._others.discard)
+
+
+async def _durable(held: Held) -> bool:
+    """Whether what was applied to the run is on the disk; if not, the engine has halted."""
+    if held.saving is not None:
+        await asyncio.wait([held.saving])
+        return held.saving.exception() is None
+    return True
 
 
 def _waiting(held: Held, path: str) -> list[Prompt]:
