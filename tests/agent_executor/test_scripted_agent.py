@@ -131,7 +131,7 @@ async def test_delays_meet_the_limits(tmp_path: Path) -> None:
         ("version: 2\n", 1, "version"),
         ("- text: x\n", 1, "mapping"),
         ("", 1, "mapping"),
-        ("a: &a [*a]\n", 1, "aliases"),
+        ("a: &a [*a]\n", 1, "Anchors"),
         ("default: !!python/object/apply:os.system [id]\n", 1, ""),
     ],
 )

@@ -23,14 +23,11 @@ import difflib
 from typing import Any
 
 import msgspec
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import AliasEvent
 
 from agent_work_orders.agent_executor.agent import ErrorKind
 from agent_work_orders.errors import Refused
-
-SCRIPT_LIMIT_BYTES = 1_048_576
+from agent_work_orders.workflow_engine import yaml_source
+from agent_work_orders.workflow_engine.yaml_source import Path
 
 
 class _Step(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -126,98 +123,89 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
 
 def parse(text: str) -> Script:
     """Raises `Refused` (`script_invalid`) that names the line."""
-    if len(text.encode("utf-8", "replace")) > SCRIPT_LIMIT_BYTES:
-        raise _invalid("it is larger than 1 MiB", 1)
     try:
-        if any(isinstance(event, AliasEvent) for event in YAML(pure=True).parse(text)):
-            raise _invalid("aliases (`*name`) are not allowed", 1)
-        document = YAML(typ="rt", pure=True).load(text)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark
-        raise _invalid(str(error.problem), mark.line + 1 if mark is not None else 1) from error
-    except (YAMLError, ValueError, RecursionError) as error:
-        raise _invalid(f"not YAML: {error}", 1) from error
-    top = _mapping(document, 1, "the script", ("version", "default", "commands", "calls"))
+        document = yaml_source.load(text, "script")
+    except yaml_source.Unreadable as error:
+        first = error.problems[0]
+        raise _invalid(first.message, first.line) from error
+    try:
+        return _script(document)
+    except _Wrong as wrong:
+        finding = yaml_source.Finding(wrong.at, wrong.problem)
+        [placed] = yaml_source.locate(text, "script", [finding])
+        raise _invalid(wrong.problem, placed.line) from None
+
+
+class _Wrong(Exception):
+    """A problem and where in the document it is."""
+
+    def __init__(self, problem: str, at: Path) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.at = at
+
+
+def _script(document: Any) -> Script:
+    top = _mapping(document, (), "the script", ("version", "default", "commands", "calls"))
     if top.get("version", 1) != 1:
-        raise _invalid("this version of scripts is not known (use 1)", _line(top, "version"))
-    commands = top.get("commands") or {}
-    calls = top.get("calls") or {}
-    _mapping(commands, _line(top, "commands"), "commands")
-    _mapping(calls, _line(top, "calls"), "calls")
+        raise _Wrong("this version of scripts is not known (use 1)", ("version",))
+    commands = _mapping(top.get("commands") or {}, ("commands",), "commands")
+    calls = _mapping(top.get("calls") or {}, ("calls",), "calls")
     return Script(
-        default=_steps(top["default"], _line(top, "default")) if "default" in top else None,
-        commands={
-            str(name): _sequence(value, _line(commands, name)) for name, value in commands.items()
-        },
+        default=_steps(top["default"], ("default",)) if "default" in top else None,
+        commands={name: _sequence(value, ("commands", name)) for name, value in commands.items()},
         calls={
-            _number(key, _line(calls, key)): _steps(value, _line(calls, key))
+            _number(key, ("calls", key)): _steps(value, ("calls", key))
             for key, value in calls.items()
         },
     )
 
 
-def _sequence(value: Any, line: int) -> tuple[Steps, ...]:
+def _sequence(value: Any, at: Path) -> tuple[Steps, ...]:
     if isinstance(value, dict):
-        mapping = _mapping(value, line, "a command", ("calls",))
-        calls = mapping.get("calls")
+        calls = _mapping(value, at, "a command", ("calls",)).get("calls")
         if not isinstance(calls, list) or not calls:
-            raise _invalid("`calls` is a list of lists of steps", _line(mapping, "calls"))
-        return tuple(_steps(steps, _line(calls, index)) for index, steps in enumerate(calls))
-    return (_steps(value, line),)
+            raise _Wrong("`calls` is a list of lists of steps", (*at, "calls"))
+        return tuple(_steps(steps, (*at, "calls", index)) for index, steps in enumerate(calls))
+    return (_steps(value, at),)
 
 
-def _steps(value: Any, line: int) -> Steps:
+def _steps(value: Any, at: Path) -> Steps:
     if not isinstance(value, list):
-        raise _invalid("steps are a list (`- text: …`)", line)
-    return tuple(_step(item, _line(value, index)) for index, item in enumerate(value))
+        raise _Wrong("steps are a list (`- text: …`)", at)
+    return tuple(_step(item, (*at, index)) for index, item in enumerate(value))
 
 
-def _step(item: Any, line: int) -> Step:
+def _step(item: Any, at: Path) -> Step:
     if not isinstance(item, dict) or len(item) != 1:
-        raise _invalid("a step is one of " + ", ".join(_KINDS), line)
+        raise _Wrong("a step is one of " + ", ".join(_KINDS), at)
     [(name, value)] = item.items()
     kind = _KINDS.get(name)
     if kind is None:
-        raise _invalid(f"no step is called {name!r}{_meant(str(name), _KINDS)}", line)
+        raise _Wrong(f"no step is called {name!r}{_meant(name, _KINDS)}", at)
     if name in _SHORT and not isinstance(value, dict):
         value = {_SHORT[name]: value}
     try:
-        return msgspec.convert(_plain(value), kind)
+        return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        raise _invalid(f"{name}: {error}", line) from error
+        raise _Wrong(f"{name}: {error}", at) from error
 
 
-def _mapping(value: Any, line: int, what: str, keys: tuple[str, ...] | None = None) -> Any:
+def _mapping(
+    value: Any, at: Path, what: str, keys: tuple[str, ...] | None = None
+) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _invalid(f"{what} must be a mapping", line)
+        raise _Wrong(f"{what} must be a mapping", at)
     for key in value:
         if keys is not None and key not in keys:
-            raise _invalid(f"unknown key {key!r}{_meant(str(key), keys)}", _line(value, key))
+            raise _Wrong(f"unknown key {key!r}{_meant(key, keys)}", (*at, key))
     return value
 
 
-def _number(key: Any, line: int) -> int:
-    if not isinstance(key, int) or isinstance(key, bool) or key < 1:
-        raise _invalid(f"{key!r} is not the number of a call (1, 2, …)", line)
-    return key
-
-
-def _line(container: Any, key: Any) -> int:
-    marks = getattr(container, "lc", None)
-    place = (getattr(marks, "data", None) or {}).get(key)
-    return int(place[0]) + 1 if place else 1
-
-
-def _plain(value: Any) -> Any:
-    """ruamel's values as plain ones, for msgspec."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    for kind in (bool, int, float, str):
-        if isinstance(value, kind):
-            return kind(value)
-    return value
+def _number(key: str, at: Path) -> int:
+    if not key.isdecimal() or int(key) < 1:
+        raise _Wrong(f"{key!r} is not the number of a call (1, 2, …)", at)
+    return int(key)
 
 
 def _meant(name: str, known: Any) -> str:

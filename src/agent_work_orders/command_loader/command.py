@@ -11,11 +11,9 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 import msgspec
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-from ruamel.yaml.events import AliasEvent
 
 from agent_work_orders.errors import Refused
+from agent_work_orders.workflow_engine import yaml_source
 
 FOLDER = ".claude/commands"
 
@@ -98,10 +96,8 @@ def _split(path: str, text: str) -> tuple[dict[str, Any], str]:
 def _matter(path: str, text: str) -> dict[str, Any]:
     """YAML, or plain `key: value` lines: `argument-hint: [a] [b]` is common and not YAML."""
     try:
-        if any(isinstance(event, AliasEvent) for event in YAML(pure=True).parse(text)):
-            raise _invalid(path, "its front matter uses YAML aliases")
-        value = YAML(typ="safe", pure=True).load(text)
-    except (YAMLError, ValueError, RecursionError):
+        value = yaml_source.load(text, path)
+    except yaml_source.Unreadable:
         return _pairs(path, text)
     if value is None:
         return {}
