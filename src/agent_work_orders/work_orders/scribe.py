@@ -10,12 +10,14 @@ import asyncio
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from agent_work_orders.clock import iso
 from agent_work_orders.engines.engine import Change
+from agent_work_orders.errors import AgentWorkOrdersError, Conflict
 from agent_work_orders.ids import order_of
 from agent_work_orders.state_manager.approvals import ApprovalRecord
-from agent_work_orders.state_manager.records import OrderFilter, OrderRecord
+from agent_work_orders.state_manager.records import MAX_LIMIT, OrderFilter, OrderRecord
 from agent_work_orders.work_orders import projection
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine import events as on
@@ -26,7 +28,7 @@ SOON_S = 0.05
 # Projecting a run walks its tasks: one of thousands is shown once a second.
 MANY_TASKS = 1_000
 LATER_S = 1.0
-OPEN = ("pending", "running", "paused", "waiting")
+OPEN_ORDERS = OrderFilter(status=("pending", "running", "paused", "waiting"))
 
 
 class Scribe:
@@ -61,22 +63,24 @@ class Scribe:
 
     async def catch_up(self) -> None:
         """At start: every order whose record may be behind is read from the journal again."""
-        offset = 0
+        behind: list[OrderRecord] = []
         while True:
-            page = self._rooms.records.page(
-                OrderFilter(status=OPEN), order_by="created_at", limit=500, offset=offset
-            )
-            for row in page.agent_work_orders:
-                await self._again(row)
+            page = self._rooms.records.page(OPEN_ORDERS, limit=MAX_LIMIT, offset=len(behind))
+            behind.extend(page.agent_work_orders)
             if not page.has_more:
-                return
-            offset += len(page.agent_work_orders)
+                break
+        for row in behind:
+            await self._again(row)
 
     async def _again(self, row: OrderRecord) -> None:
-        run = await self._rooms.engine.run(row.agent_work_order_id)
+        try:
+            run = await self._rooms.engine.run(row.agent_work_order_id)
+        except Conflict:
+            aside = replace(row, status="waiting", waiting_reason="quarantined")
+            self._rooms.records.upsert_lazily(replace(aside, run_seq=row.run_seq + 1))
+            return
         if run is not None:
-            made = projection.record(run, row.run_seq + 1)
-            await self._rooms.records.upsert(made)
+            self._rooms.records.upsert_lazily(projection.record(run, row.run_seq + 1))
             for path, task in run.tasks.items():
                 if task.gate is not None:
                     await self._ask(run, path, task)
@@ -85,7 +89,10 @@ class Scribe:
         run, seq, paths = self._dirty.pop(order_id)
         rooms = self._rooms
         made = projection.record(run, seq, rooms.queue_until_ms(order_id))
-        rooms.records.upsert_lazily(made)
+        try:
+            rooms.records.upsert_lazily(made)
+        except AgentWorkOrdersError:
+            return  # the journal cannot write; the next start or change shows it
         body = {
             "agent_work_order": msgspec.to_builtins(made),
             "tasks": [
@@ -105,7 +112,8 @@ class Scribe:
         for path in _gated(change):
             task = change.after.tasks[path]
             old = change.before.tasks.get(path)
-            if task.gate is not None and (old is None or old.gate != task.gate):
+            stopped = task.state == "cancelled" and (old is None or old.state != "cancelled")
+            if task.gate is not None and (stopped or old is None or old.gate != task.gate):
                 work = asyncio.get_running_loop().create_task(self._ask(change.after, path, task))
                 self._settling.add(work)
                 work.add_done_callback(self._settling.discard)
