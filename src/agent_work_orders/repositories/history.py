@@ -77,7 +77,11 @@ def read_log(data: bytes) -> tuple[Commit, ...]:
     """The output of `git log -z --format=LOG_FORMAT`."""
     fields = data.decode("utf-8", "replace").split("\x00")
     if fields.pop() != "" or len(fields) % _LOG_FIELDS:
-        raise Broken("git_log_unreadable", "git log gave a record of unexpected form")
+        raise Broken(
+            "git_log_unreadable",
+            "git log gave a record of unexpected form",
+            hint="Report this with the version of git.",
+        )
     commits = []
     for start in range(0, len(fields), _LOG_FIELDS):
         sha, parents, name, email, at, subject, trailers = fields[start : start + _LOG_FIELDS]

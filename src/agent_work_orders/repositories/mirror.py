@@ -59,7 +59,11 @@ class Mirror:
         """
         heads = self.heads
         if heads is None:
-            raise Broken("origin_not_listed", "The base was asked of a mirror that was not ensured")
+            raise Broken(
+                "origin_not_listed",
+                "The base was asked of a stored copy whose origin was not listed",
+                hint="Report this with the order's log.",
+            )
         branches = heads.branches
         if not branches:
             raise Refused(

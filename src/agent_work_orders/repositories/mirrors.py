@@ -43,7 +43,11 @@ class Mirrors:
 
     def path(self, key: str) -> Path:
         if "/" in key or key.startswith(".") or not key:
-            raise NotFound("mirror_missing", f"Not the key of a mirror: {key[:80]!r}")
+            raise NotFound(
+                "mirror_missing",
+                f"Not the key of a stored repository: {key[:80]!r}",
+                hint="It is fetched when an order for this repository is made.",
+            )
         return self.folder / f"{key}.git"
 
     def at(self, key: str) -> Mirror:

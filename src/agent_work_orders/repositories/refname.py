@@ -76,7 +76,10 @@ def branch_name(prefix: str, issue_number: str | None, order_id: str) -> str:
     """`feat-issue-42-wo-…` or `feat-wo-…`: made by the host, never by the agent."""
     if not _PREFIX.fullmatch(prefix):
         raise Refused(
-            "branch_name_invalid", f"Not a branch prefix: {prefix[:40]!r}", field="prefix"
+            "branch_name_invalid",
+            f"Not a branch prefix: {prefix[:40]!r}",
+            hint="A short lowercase word, for example feat or fix.",
+            field="prefix",
         )
     check_order(order_id)
     if issue_number is None:
@@ -86,7 +89,12 @@ def branch_name(prefix: str, issue_number: str | None, order_id: str) -> str:
 
 def check_order(order_id: str) -> str:
     if not ORDER_ID.fullmatch(order_id):
-        raise Refused("order_id_invalid", f"Not an order id: {order_id[:40]!r}", field="order_id")
+        raise Refused(
+            "order_id_invalid",
+            f"Not an order id: {order_id[:40]!r}",
+            hint="An order id is `wo-` and 16 letters or digits.",
+            field="order_id",
+        )
     return order_id
 
 

@@ -8,6 +8,7 @@ cancelling waits for that word too.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import json
 import os
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import Broken, Environmental
+from agent_work_orders.errors import Environmental, TooLarge
 from agent_work_orders.sandbox_manager.capture import Capture
 from agent_work_orders.sandbox_manager.nursery import Nursery, Request
 from agent_work_orders.sandbox_manager.sandbox import (
@@ -27,6 +28,8 @@ from agent_work_orders.sandbox_manager.sandbox import (
 )
 
 CHUNK_BYTES = 65_536
+# A pipe holds 64 KiB unless its writer enlarged it (to 1 MiB at most without privileges).
+PIPE_READS = 64
 # The supervisor kills after 2 s; past this it is stuck itself, and closing the socket is the rest.
 END_WAIT_S = 10.0
 
@@ -76,6 +79,7 @@ class _Running:
         self._control: socket.socket | None = None
         self._words = b""
         self._over = asyncio.Event()
+        self._dead = asyncio.Event()
         self._heard_s = clock.monotonic_s()
         self._pipes: dict[int, str] = {}
         self._problem: Exception | None = None
@@ -105,6 +109,8 @@ class _Running:
         self._loop.add_reader(self._control.fileno(), self._told)
 
     def _hear(self, fd: int) -> None:
+        if fd not in self._pipes:
+            return
         try:
             chunk = os.read(fd, CHUNK_BYTES)
         except BlockingIOError:
@@ -134,6 +140,7 @@ class _Running:
         self._words += data
         if not data:
             self._loop.remove_reader(self._control.fileno())
+            self._dead.set()
             self._over.set()
 
     async def watch(self, deadline_s: float, idle_s: float | None) -> Ended:
@@ -167,35 +174,30 @@ class _Running:
 
     async def _end(self) -> None:
         assert self._control is not None
-        self._over.clear() if self._problem is not None else None
-        if not self._over.is_set():
-            try:
+        if not self._dead.is_set():
+            with contextlib.suppress(OSError):
                 self._control.send(b"T")
-            except OSError:
-                pass
-            try:
-                await asyncio.wait_for(self._over.wait(), END_WAIT_S)
-            except TimeoutError:
-                pass
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._dead.wait(), END_WAIT_S)
         for line in self._words.splitlines():
             self.status.update(json.loads(line))
 
     def _close(self) -> None:
         for fd in list(self._pipes):
             # What is still in the pipe was said before the end; a leaked writer cannot hold us.
-            for _ in range(64):
-                before = self._pipes.get(fd)
-                total = sum(capture.total_bytes for capture in self.captures.values())
-                if before is None:
-                    break
+            for _ in range(PIPE_READS):
+                before = self._total_bytes()
                 self._hear(fd)
-                if sum(capture.total_bytes for capture in self.captures.values()) == total:
+                if self._total_bytes() == before:
                     break
             self._close_pipe(fd)
         if self._control is not None:
             self._loop.remove_reader(self._control.fileno())
             self._control.close()
             self._control = None
+
+    def _total_bytes(self) -> int:
+        return sum(capture.total_bytes for capture in self.captures.values())
 
     def _close_pipe(self, fd: int) -> None:
         if self._pipes.pop(fd, None) is not None:
@@ -218,7 +220,11 @@ class _Running:
                 hint="Install it where the agent's user can run it, and check PATH.",
             )
         if what == "program" and number == errno.E2BIG:
-            raise Broken("arguments_too_long", "The program's arguments exceed the kernel's limit")
+            raise TooLarge(
+                "arguments_too_long",
+                "The program's arguments exceed the kernel's limit",
+                hint="Give long text by stdin or in a file.",
+            )
         raise Environmental(
             "sandbox_lost" if what == "folder" else "sandbox_setup_failed",
             f"The program could not be started ({what}: {os.strerror(number)})",

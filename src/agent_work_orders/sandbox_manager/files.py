@@ -222,7 +222,12 @@ def outside(path: str) -> Refused:
 
 def _unreadable(path: str, error: OSError) -> Refused:
     if error.errno == errno.ENOENT:
-        return NotFound("file_missing", f"The workspace has no file {path[:200]!r}", field="path")
+        return NotFound(
+            "file_missing",
+            f"The workspace has no file {path[:200]!r}",
+            hint="Check the path; it is relative to the repository's root.",
+            field="path",
+        )
     return outside(path)
 
 

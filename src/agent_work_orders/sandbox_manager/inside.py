@@ -73,6 +73,8 @@ _HARDENING = (
     ("safe.directory", "*"),
     ("gc.auto", "0"),
     ("pack.threads", "1"),
+    # What is made here is copied to the mirror, and only there it has to survive a power loss.
+    ("core.fsync", "none"),
 )
 
 

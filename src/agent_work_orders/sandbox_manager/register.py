@@ -9,6 +9,7 @@ import msgspec
 
 from agent_work_orders.errors import Broken
 from agent_work_orders.ids import ORDER_ID
+from agent_work_orders.repositories.refname import check_order
 from agent_work_orders.sandbox_manager.sandbox import Record, Spec
 
 
@@ -61,6 +62,4 @@ class Register:
         return self.folder / f"{order_id}.index"
 
     def _path(self, order_id: str) -> Path:
-        if not ORDER_ID.fullmatch(order_id):
-            raise Broken("order_id_invalid", f"Not an order id: {order_id[:40]!r}")
-        return self.folder / f"{order_id}.json"
+        return self.folder / f"{check_order(order_id)}.json"

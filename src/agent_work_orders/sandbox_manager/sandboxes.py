@@ -9,7 +9,6 @@ from typing import Literal
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Refused
-from agent_work_orders.ids import ORDER_ID
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import check_branch, check_order, check_sha
 from agent_work_orders.sandbox_manager import files, processes
@@ -114,9 +113,7 @@ class LocalSandboxes:
         await self.open(spec).cleanup()
 
     def workspace(self, order_id: str) -> Path:
-        if not ORDER_ID.fullmatch(order_id):
-            raise Refused("order_id_invalid", f"Not an order id: {order_id[:40]!r}")
-        return self._folder / order_id / "repo"
+        return self._folder / check_order(order_id) / "repo"
 
     def records(self) -> list[Record]:
         return [entry.record for entry in self._register.all()]
