@@ -226,7 +226,7 @@ def _turn_back(work: Work, scope: str, path: str, *, reset: bool) -> Iterator[st
     takes its turns again from the item that is reset."""
     last = work.look(scope).index
     if work.run.spec(scope).kind == "repeat":
-        work.put(scope, index=index_of(path))
+        work.put(scope, index=min(last, index_of(path)))
         yield from (f"{scope}[{n}]" for n in range(index_of(path) + 1, last + 1))
     elif reset:
         work.put(scope, index=min(last, index_of(path) - 1))

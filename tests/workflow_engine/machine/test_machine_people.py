@@ -437,6 +437,15 @@ def test_forgotten_iterations_do_not_come_back_after_a_cancel() -> None:
     assert story.task("fix").index == 1
 
 
+def test_a_cancelled_iteration_does_not_go_on_beside_the_one_that_is_retried() -> None:
+    story = a_loop()
+    turn(story, 1, ok=False)
+    story.cancel()
+    story.succeed("fix[2].build")
+    assert story.retry("fix[1].check")
+    assert (story.performing(), story.task("fix").index) == (["fix[1].check"], 1)
+
+
 def test_retry_in_nested_scopes_opens_every_scope_around_it() -> None:
     inner = group("g", tool("x"), tool("y", "x"))
     story = Story(plan(foreach("s", ["p", "q"], inner), tool("z", "s")))

@@ -212,3 +212,116 @@ def test_whatever_people_ask_and_whenever_the_run_stays_sound(
     plan: Plan, script: Script, seed: int
 ) -> None:
     people_never_break_a_run(plan, script, seed)
+
+
+# Paths that exist, that could, and that never will.
+PATHS = st.sampled_from(
+    """
+    t1 t2 t3 t1[1] t1[2] t2[1].t3 t1.t2 x ] t1[ [1] t1[01] t1. .t1 t1[-1] t1[9999999999] t1:t2
+    t1[\u0663]
+    """.split()
+) | st.just("")
+NUMBERS = st.integers(-1, 4)
+FAILURES = st.builds(
+    on.Failure,
+    category=st.sampled_from(["transient", "permanent", "environmental", "unknown"]),
+    code=st.sampled_from(["oops", "rollback_incomplete"]),
+    message=st.just("x"),
+    retry_after_s=st.sampled_from([None, 0.0, -5.0, 1e300, float("inf"), float("nan")]),
+)
+TIMERS = st.builds(
+    lambda kind, number, path: f"{kind}:{number}:{path}",
+    st.sampled_from(["retry", "parked", "approval", "undo", "", "x"]),
+    NUMBERS,
+    PATHS,
+) | st.sampled_from(["", ":", "::", "retry", "undo:"])
+AT = st.integers(-1_000, 10**13)
+JSON = st.dictionaries(st.sampled_from(["ok", "n", "tasks"]), st.integers() | st.none())
+OUTCOMES = st.sampled_from(["completed", "failed", "cancelled", "rolled_back"])
+CHILDREN = st.sampled_from(["", "wo-main/t1", "wo-main/t2", "wo-main/t1~2", "wo-main/t2[1]"])
+ANYTHING: Any = st.one_of(
+    st.builds(on.Submitted, at_ms=AT, plan_hash=st.just("h"), inputs=JSON, order=JSON),
+    st.builds(on.TaskStarted, at_ms=AT, path=PATHS, attempt=NUMBERS),
+    st.builds(on.TaskSucceeded, at_ms=AT, path=PATHS, attempt=NUMBERS, outputs=JSON),
+    st.builds(on.TaskFailed, at_ms=AT, path=PATHS, attempt=NUMBERS, failure=FAILURES),
+    st.builds(
+        on.TaskParked, at_ms=AT, path=PATHS, attempt=NUMBERS, reason=st.just("r"), until_ms=AT
+    ),
+    st.builds(on.TaskLost, at_ms=AT, path=PATHS, attempt=NUMBERS),
+    st.builds(on.TimerFired, at_ms=AT, timer=TIMERS),
+    st.builds(
+        on.ApprovalDecided,
+        at_ms=AT,
+        path=PATHS,
+        approved=st.booleans(),
+        by=st.just("ann"),
+        subject_hash=st.just(""),
+    ),
+    st.builds(on.PromptReceived, at_ms=AT, prompt_id=st.text(max_size=1), text=st.just("x")),
+    st.builds(on.PauseAsked, at_ms=AT),
+    st.builds(on.ResumeAsked, at_ms=AT),
+    st.builds(on.CancelAsked, at_ms=AT),
+    st.builds(on.RetryAsked, at_ms=AT, path=st.none() | PATHS),
+    st.builds(on.RollbackAsked, at_ms=AT),
+    st.builds(
+        on.TaskOverridden,
+        at_ms=AT,
+        path=PATHS,
+        action=st.sampled_from(["skip", "succeed", "retry"]),
+        by=st.just("ann"),
+        outputs=JSON,
+    ),
+    st.builds(on.Undone, at_ms=AT, path=PATHS, failure=st.none() | FAILURES, attempt=NUMBERS),
+    st.builds(
+        on.ChildFinished,
+        at_ms=AT,
+        path=PATHS,
+        child_run_id=CHILDREN,
+        outcome=OUTCOMES,
+        failure=st.none() | FAILURES,
+    ),
+)
+
+
+@QUICK
+@given(PLANS, st.lists(ANYTHING, max_size=60), st.booleans())
+def test_any_event_in_any_state_has_an_answer(
+    plan: Plan, events: list[on.AnyEvent], submitted: bool
+) -> None:
+    run = runs.fresh(MAIN, plan, "hash")
+    if submitted:
+        run = advance(run, on.Submitted(at_ms=0, plan_hash="h", inputs={}, order={})).run
+    watch = Watcher()
+    for event in events:
+        step = advance(run, event)
+        watch(run, event, step)
+        run = step.run
+
+
+CAMPAIGNS = [
+    every_run_ends,
+    replay_is_equal,
+    duplicates_change_nothing,
+    people_never_break_a_run,
+]
+
+
+@pytest.mark.slow
+@pytest.mark.fault("A30")
+@pytest.mark.parametrize("campaign", CAMPAIGNS, ids=lambda campaign: campaign.__name__)
+def test_the_properties_hold_in_a_long_campaign(campaign: Any) -> None:
+    @LONG
+    @given(PLANS, generated.scripts(), SEEDS)
+    def run(plan: Plan, script: Script, seed: int) -> None:
+        campaign(plan, script, seed)
+
+    run()
+
+
+@pytest.mark.slow
+@LONG
+@given(QUIET_PLANS, generated.scripts(), st.lists(SEEDS, min_size=2, max_size=4))
+def test_any_order_leads_to_the_same_end_in_a_long_campaign(
+    plan: Plan, script: Script, seeds: list[int]
+) -> None:
+    order_does_not_matter(plan, script, seeds)
