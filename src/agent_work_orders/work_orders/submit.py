@@ -73,20 +73,19 @@ async def submit(rooms: Rooms, new: NewOrder, caller: Caller) -> OrderRecord:
     """Check, keep, start. Returns the order as it is right after."""
     order, compiled, given = await check(rooms, new, caller)
     order_id = await _claim(rooms, new, caller)
-    running = await rooms.engine.run(order_id)
-    if running is None:
-        await workflows.keep(rooms, compiled, caller.name)
-        running = await rooms.engine.submit(
-            order_id,
-            compiled.plan,
-            Submitted(
-                at_ms=rooms.clock.now_ms(),
-                plan_hash=compiled.plan_hash,
-                inputs=given,
-                order=_facts(order, order_id, new, caller, compiled),
-                by=caller.name,
-            ),
-        )
+    await workflows.keep(rooms, compiled, caller.name)
+    # For an order that is there (the same idempotency key) the engine returns it as it is.
+    running = await rooms.engine.submit(
+        order_id,
+        compiled.plan,
+        Submitted(
+            at_ms=rooms.clock.now_ms(),
+            plan_hash=compiled.plan_hash,
+            inputs=given,
+            order=_facts(order, order_id, new, caller, compiled),
+            by=caller.name,
+        ),
+    )
     made = projection.record(running, 1, rooms.queue_until_ms(order_id))
     await rooms.records.upsert(made)
     return made

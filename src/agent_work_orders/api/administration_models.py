@@ -1,0 +1,184 @@
+"""Further answers: approvals, keys, audit, lists of parts, status, problems."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent_work_orders.api.models import Answer
+
+
+class Approval(Answer):
+    approval_id: str
+    agent_work_order_id: str
+    task: str
+    message: str
+    subject: dict[str, Any] = Field(description="What is asked for, in full")
+    subject_hash: str = Field(description="Send it back with the decision")
+    state: Literal["asked", "approved", "rejected", "expired", "void"]
+    asked_at: datetime
+    expires_at: datetime | None
+    decided_by: str | None
+    decided_at: datetime | None
+    comment: str | None
+
+
+class ApprovalAnswer(Answer):
+    approval: Approval
+
+
+class ApprovalList(Answer):
+    approvals: list[Approval]
+
+
+class Tool(Answer):
+    name: str
+    summary: str
+    risk: Literal["low", "medium", "high"]
+    undo: str | None
+    takes_prompts: bool
+    timeout_s: float
+    inputs: dict[str, Any]
+    outputs: dict[str, Any]
+
+
+class ToolList(Answer):
+    tools: list[Tool]
+
+
+class AvailableAgent(Answer):
+    name: str
+    description: str
+    default: bool
+    problem: str | None = Field(description="Why it cannot run here; null when it can")
+
+
+class AvailableAgentList(Answer):
+    agents: list[AvailableAgent]
+
+
+class IsolationText(Answer):
+    files: str
+    processes: str
+    network: str
+    credentials: str
+    summary: str
+
+
+class SandboxType(Answer):
+    name: str
+    available: bool
+    default: bool
+    isolation: IsolationText | None
+
+
+class SandboxTypeList(Answer):
+    sandbox_types: list[SandboxType]
+
+
+class Key(Answer):
+    key_id: str
+    name: str
+    role: Literal["viewer", "operator", "approver", "admin"]
+    repositories: list[str] | None
+    created_at: datetime
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+
+
+class KeyAnswer(Answer):
+    key: Key
+
+
+class NewKeyAnswer(Answer):
+    key: Key
+    token: str = Field(description="Shown this once")
+
+
+class KeyList(Answer):
+    keys: list[Key]
+
+
+class AuditEntry(Answer):
+    n: int
+    at: datetime
+    who: str
+    what: str
+    agent_work_order_id: str | None
+    target: str
+    details: dict[str, Any]
+
+
+class AuditPage(Answer):
+    entries: list[AuditEntry]
+    next_after: int
+
+
+class GitHubRepository(Answer):
+    repository_owner: str
+    repository_name: str
+    repository_url: str
+    default_branch: str
+    is_accessible: bool
+    access_verified_at: datetime | None
+    branches: list[str] = Field(description="At most a hundred")
+
+
+class GitHubRepositoryVerificationResponse(Answer):
+    repository: GitHubRepository
+    verification_success: bool
+    error_message: str | None
+    error_hint: str | None
+
+
+class EngineStatus(Answer):
+    ok: bool
+    state: str
+    reason: str
+    open: int
+    running: int
+    queued: int
+    timers: int
+    quarantined: list[str]
+
+
+class Status(Answer):
+    status: Literal["ok", "degraded"]
+    version: str
+    started_at: datetime
+    active_tasks: int
+    queued_tasks: int
+    sandbox_count: int
+    credential_status: dict[str, Literal["configured", "missing"]]
+    work_orders: dict[str, int]
+    approvals_asked: int
+    engine: EngineStatus
+    journal: str = Field(description="`ok`, or the code of its trouble")
+
+
+class Health(Answer):
+    status: Literal["ok"]
+
+
+class Readiness(Answer):
+    ready: bool
+    reason: str | None
+
+
+class ProblemDocument(BaseModel):
+    """RFC 9457. `code` is stable; docs/reference/errors.md lists them all."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    hint: str | None = None
+    field: str | None = None
+    errors: list[dict[str, Any]] = []
+    instance: str | None = None
+    request_id: str | None = None

@@ -1,0 +1,157 @@
+"""The application: the layers around it, the routes in it, and its description."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from starlette.exceptions import HTTPException
+
+from agent_work_orders import __version__
+from agent_work_orders.api import docs_page, problems, views
+from agent_work_orders.api.asked import PROBLEMS
+from agent_work_orders.api.auth import PUBLIC, Authentication
+from agent_work_orders.api.body import Body
+from agent_work_orders.api.guard import Guard
+from agent_work_orders.api.hub import Hub
+from agent_work_orders.api.routes import (
+    administration,
+    approvals,
+    events,
+    evidence,
+    orders,
+    parts,
+    status,
+    steering,
+    workflows,
+)
+from agent_work_orders.bootstrap import House
+from agent_work_orders.errors import AgentWorkOrdersError
+
+TITLE = "Agent Work Orders"
+DESCRIPTION = (
+    "A repository and a piece of work in, a verified pull request out. Every address but /healthz, "
+    "/readyz, /docs and /openapi.json needs an API key as `Authorization: Bearer` or `X-API-Key`. "
+    "Errors are problem documents (RFC 9457) with a stable code."
+)
+ROUTERS = (
+    orders.router,
+    steering.router,
+    evidence.router,
+    workflows.router,
+    approvals.router,
+    parts.router,
+    administration.router,
+    events.router,
+    status.router,
+)
+ANYWHERE = ("0.0.0.0", "::")
+
+
+def create_app(house: House, bound: str = "") -> FastAPI:
+    """`bound` is the `host:port` at which it is served, one more name to answer to."""
+    settings, rooms = house.settings, house.rooms
+    app = FastAPI(
+        title=TITLE,
+        version=__version__,
+        description=DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        responses=PROBLEMS,
+    )
+    app.state.house = house
+    app.state.hub = Hub(rooms)
+    app.state.draining = False
+    for router in ROUTERS:
+        app.include_router(router)
+    _describe(app)
+    _explain_errors(app)
+    # The last added is the outermost.
+    app.add_middleware(Body, limit_bytes=settings.body_limit_bytes)
+    app.add_middleware(Authentication, house=house)
+    app.add_middleware(
+        Guard,
+        hosts=(*settings.allowed_hosts, settings.host, bound),
+        origins=settings.allowed_origins,
+        any_address=settings.host in ANYWHERE,
+        log=rooms.log,
+    )
+    return app
+
+
+def _explain_errors(app: FastAPI) -> None:
+    async def ours(request: Request, error: Exception) -> Response:
+        assert isinstance(error, AgentWorkOrdersError)
+        return problems.of(error, request.scope)
+
+    async def invalid(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        return problems.response(problems.of_validation(error), request.scope)
+
+    async def http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return problems.response(
+            problems.of_http(error), request.scope, dict(error.headers or {}) or None
+        )
+
+    app.add_exception_handler(AgentWorkOrdersError, ours)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, http)
+
+
+def _describe(app: FastAPI) -> None:
+    openapi = _openapi_of(app)
+    app.openapi = openapi  # type: ignore[method-assign]
+
+    @app.get("/openapi.json", include_in_schema=False)
+    async def openapi_json() -> Response:
+        return views.answer(openapi())
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> Response:
+        return Response(
+            docs_page.page(openapi()),
+            media_type="text/html",
+            headers={"Content-Security-Policy": docs_page.CSP},
+        )
+
+
+def _openapi_of(app: FastAPI) -> Callable[[], dict[str, Any]]:
+    made: dict[str, Any] = {}
+
+    def openapi() -> dict[str, Any]:
+        if not made:
+            made.update(describe(app))
+        return made
+
+    return openapi
+
+
+def describe(app: FastAPI) -> dict[str, Any]:
+    """FastAPI's description, with the keys that it needs and the problems that it gives."""
+    document = get_openapi(
+        title=app.title, version=app.version, description=app.description, routes=app.routes
+    )
+    schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
+    schemes["bearer"] = {"type": "http", "scheme": "bearer"}
+    schemes["key"] = {"type": "apiKey", "in": "header", "name": "X-API-Key"}
+    document["security"] = [{"bearer": []}, {"key": []}]
+    for path, methods in document["paths"].items():
+        for operation in methods.values():
+            operation["operationId"] = operation["operationId"].split("_api_")[0]
+            if path in PUBLIC:
+                operation["security"] = []
+            # Every refusal is a problem document; FastAPI's own form is never sent.
+            operation["responses"].pop("422", None)
+            problem = operation["responses"]["default"]["content"]
+            problem.setdefault("application/problem+json", {}).update(
+                problem.pop("application/json", {})
+            )
+    for unused in ("HTTPValidationError", "ValidationError"):
+        document["components"]["schemas"].pop(unused, None)
+    return document

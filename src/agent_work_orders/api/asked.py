@@ -1,0 +1,74 @@
+"""What a handler takes from a request: the rooms, the caller, and checked parts of the address."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from fastapi import Header, Path, Query, Request
+
+from agent_work_orders.api.administration_models import ProblemDocument
+from agent_work_orders.bootstrap import House
+from agent_work_orders.errors import Forbidden
+from agent_work_orders.repositories import url
+from agent_work_orders.security.roles import Caller
+from agent_work_orders.work_orders.rooms import Rooms
+
+_REPOSITORY_KEY = re.compile(r"[a-z0-9-]{1,41}-[0-9a-f]{16}")
+
+OrderIdPath = Annotated[
+    str, Path(max_length=64, description="Id of a work order, or any unique beginning of one")
+]
+Limit50 = Annotated[int, Query(ge=1, le=500, description="How many")]
+Offset = Annotated[int, Query(ge=0, le=2**53, description="How many to leave out first")]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        max_length=255,
+        description="The same key with the same body makes one order, however often it is sent",
+    ),
+]
+PROBLEMS: dict[int | str, dict[str, object]] = {
+    "default": {
+        "model": ProblemDocument,
+        "description": "What went wrong, as application/problem+json",
+        "content": {"application/problem+json": {}},
+    }
+}
+
+
+def house_of(request: Request) -> House:
+    house: House = request.app.state.house
+    return house
+
+
+def rooms_of(request: Request) -> Rooms:
+    return house_of(request).rooms
+
+
+def caller_of(request: Request) -> Caller:
+    """Who the authentication let in; a route outside of it cannot get here."""
+    caller: Caller = request.scope["state"]["caller"]
+    return caller
+
+
+def administrator_of(request: Request) -> Caller:
+    """Keys and the audit log concern everybody: an administrator of some repositories must not
+    make or see what reaches beyond them."""
+    caller = caller_of(request)
+    caller.need("administer")
+    if caller.repositories is not None:
+        raise Forbidden(
+            "role_insufficient",
+            "A key for some repositories only may not administer the server",
+            hint="Use an administrator's key without repositories.",
+        )
+    return caller
+
+
+def repository_key(rooms: Rooms, given: str) -> str:
+    """A repository by its key or its address. Refused for anything that is neither."""
+    if _REPOSITORY_KEY.fullmatch(given):
+        return given
+    return url.parse(given, origins=rooms.git_origins).key

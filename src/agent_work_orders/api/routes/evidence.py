@@ -1,0 +1,121 @@
+"""What an order leaves behind: diff, transcript, artifacts. All of it is data, never a page."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+
+from agent_work_orders.api import models, views
+from agent_work_orders.api.asked import Limit50, OrderIdPath, caller_of, rooms_of
+from agent_work_orders.errors import NotFound
+from agent_work_orders.work_orders import find, inspect
+
+router = APIRouter(prefix="/api/agent-work-orders/{agent_work_order_id}", tags=["evidence"])
+
+# Whatever an agent made must not run in a browser, whatever type it claims to have.
+_SHOWN_AS = {
+    "application/json": "application/json",
+    "text/plain": "text/plain; charset=utf-8",
+    "text/x-diff": "text/plain; charset=utf-8",
+    "text/markdown": "text/plain; charset=utf-8",
+    "application/x-ndjson": "text/plain; charset=utf-8",
+    "application/xml": "text/plain; charset=utf-8",
+}
+_INERT = {"Content-Security-Policy": "default-src 'none'; sandbox"}
+
+
+@router.get(
+    "/diff",
+    response_model=models.DiffAnswer,
+    responses={200: {"content": {"text/x-diff": {"schema": {"type": "string"}}}}},
+)
+async def get_diff(
+    request: Request,
+    agent_work_order_id: OrderIdPath,
+    accept: Annotated[str, Header(max_length=1_000)] = "application/json",
+) -> Response:
+    """What the order has changed so far: JSON, or the patch itself with `Accept: text/x-diff`."""
+    rooms, caller = rooms_of(request), caller_of(request)
+    row = find.record_of(rooms, agent_work_order_id, caller)
+    diff = await inspect.diff(rooms, row.agent_work_order_id, caller)
+    if "text/x-diff" in accept:
+        headers = {**_INERT, "X-Truncated": "true" if diff.truncated else "false"}
+        return Response(diff.text, media_type="text/x-diff", headers=headers)
+    return views.answer(
+        {
+            "agent_work_order_id": row.agent_work_order_id,
+            "diff": diff.text.decode("utf-8", "replace"),
+            "truncated": diff.truncated,
+        }
+    )
+
+
+@router.get("/transcript", response_model=models.TranscriptPage)
+async def get_transcript(
+    request: Request,
+    agent_work_order_id: OrderIdPath,
+    task: Annotated[
+        str | None, Query(max_length=400, description="Path of the task; the latest if left out")
+    ] = None,
+    after: Annotated[int, Query(ge=0, le=2**53, description="Cursor of the last entry seen")] = 0,
+    limit: Limit50 = 500,
+) -> Response:
+    """What an agent said and did, a page at a time."""
+    rooms, caller = rooms_of(request), caller_of(request)
+    order_id = find.record_of(rooms, agent_work_order_id, caller).agent_work_order_id
+    known = rooms.transcripts.tasks(order_id)
+    wanted = task if task is not None else (known[-1] if known else None)
+    entries = []
+    if wanted is not None:
+        entries = rooms.transcripts.read(order_id, wanted, after=after, limit=limit)
+    return views.answer(
+        {
+            "agent_work_order_id": order_id,
+            "task": wanted,
+            "tasks": known,
+            "entries": [views.transcript_entry(cursor, entry) for cursor, entry in entries],
+            "next_after": entries[-1][0] if entries else after,
+            "has_more": len(entries) >= limit,
+        }
+    )
+
+
+@router.get("/artifacts", response_model=models.ArtifactList)
+async def list_artifacts(request: Request, agent_work_order_id: OrderIdPath) -> Response:
+    """Reports, outputs and other evidence, by the hash of their content."""
+    rooms, caller = rooms_of(request), caller_of(request)
+    order_id = find.record_of(rooms, agent_work_order_id, caller).agent_work_order_id
+    found = inspect.artifacts(rooms, order_id, caller)
+    return views.answer(
+        {
+            "agent_work_order_id": order_id,
+            "artifacts": [views.artifact(order_id, one) for one in found],
+        }
+    )
+
+
+@router.get(
+    "/artifacts/{sha256}",
+    response_class=Response,
+    responses={200: {"content": {"application/octet-stream": {}}}},
+)
+async def get_artifact(
+    request: Request,
+    agent_work_order_id: OrderIdPath,
+    sha256: Annotated[str, Path(max_length=128)],
+) -> Response:
+    """One of the order's artifacts, its hash verified."""
+    rooms, caller = rooms_of(request), caller_of(request)
+    if len(sha256) != 64:
+        raise NotFound(
+            "artifact_unknown",
+            "The order has no such artifact",
+            hint="The list of artifacts has their hashes.",
+        )
+    one, content = inspect.artifact(rooms, agent_work_order_id, sha256, caller)
+    plain = one.media_type.split(";", 1)[0].strip().lower()
+    headers = {**_INERT, "Content-Disposition": "attachment", "ETag": f'"{one.sha256}"'}
+    return Response(
+        content, media_type=_SHOWN_AS.get(plain, "application/octet-stream"), headers=headers
+    )

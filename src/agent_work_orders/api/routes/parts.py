@@ -1,0 +1,129 @@
+"""What an order can be made of: tools, agents, sandbox types, repositories."""
+
+from __future__ import annotations
+
+import msgspec
+from fastapi import APIRouter, Request, Response
+
+from agent_work_orders.agent_executor.registry import DESCRIPTIONS
+from agent_work_orders.api import administration_models as models
+from agent_work_orders.api import requests, views
+from agent_work_orders.api.asked import caller_of, rooms_of
+from agent_work_orders.errors import Failed, Refused
+from agent_work_orders.repositories import origin as origins
+from agent_work_orders.repositories import url
+from agent_work_orders.repositories.history import RemoteHeads
+from agent_work_orders.repositories.url import RepositoryUrl
+from agent_work_orders.sandbox_manager.sandbox import SandboxType
+from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.submit import PLANNED_TYPES, SANDBOX_TYPES
+
+router = APIRouter(prefix="/api", tags=["parts"])
+MAX_BRANCHES = 100
+# The least with which each agent can be made, to ask whether it could run.
+_BARE: dict[str, views.Json] = {
+    "command": {"argv": ["true"]},
+    "scripted": {"script": "version: 1\ndefault: []\n"},
+}
+
+
+@router.get("/tools", response_model=models.ToolList)
+async def list_tools(request: Request) -> Response:
+    """What a workflow's tasks may use."""
+    caller_of(request).need("read")
+    catalogue = rooms_of(request).catalogue
+    return views.answer({"tools": [msgspec.to_builtins(catalogue[n]) for n in sorted(catalogue)]})
+
+
+@router.get("/available-agents", response_model=models.AvailableAgentList)
+async def list_available_agents(request: Request) -> Response:
+    """The agents that an order may name, and whether they can run here."""
+    caller_of(request).need("read")
+    rooms = rooms_of(request)
+    return views.answer(
+        {
+            "agents": [
+                {
+                    "name": name,
+                    "description": DESCRIPTIONS[name],
+                    "default": name == rooms.default_agent,
+                    "problem": _problem(rooms, name),
+                }
+                for name in rooms.agents.names()
+            ]
+        }
+    )
+
+
+def _problem(rooms: Rooms, name: str) -> str | None:
+    return rooms.agents.create({"name": name, **_BARE.get(name, {})}).check()
+
+
+@router.get("/sandbox-types", response_model=models.SandboxTypeList)
+async def list_sandbox_types(request: Request) -> Response:
+    """Where an order's agent can work, and what each keeps apart."""
+    caller_of(request).need("read")
+    rooms = rooms_of(request)
+    there = [_sandbox_type(rooms, name) for name in SANDBOX_TYPES]
+    later = [
+        {"name": name, "available": False, "default": False, "isolation": None}
+        for name in PLANNED_TYPES
+    ]
+    return views.answer({"sandbox_types": there + later})
+
+
+def _sandbox_type(rooms: Rooms, name: str) -> views.Json:
+    kind = msgspec.convert(name, SandboxType)
+    return {
+        "name": name,
+        "available": True,
+        "default": name == rooms.default_sandbox,
+        "isolation": msgspec.to_builtins(rooms.sandboxes.isolation(kind)),
+    }
+
+
+@router.post(
+    "/github/verify-repository", response_model=models.GitHubRepositoryVerificationResponse
+)
+async def verify_repository(
+    request: Request, body: requests.GitHubRepositoryVerificationRequest
+) -> Response:
+    """Whether the server can read a repository, and what its default branch is."""
+    rooms, caller = rooms_of(request), caller_of(request)
+    caller.need("operate")
+    origin = url.parse(body.repository_url, origins=rooms.git_origins)
+    caller.need_repository(origin.key)
+    heads: RemoteHeads | None = None
+    error: Refused | Failed | None = None
+    try:
+        heads = await origins.list_heads(rooms.mirrors.git, origin)
+    except (Refused, Failed) as caught:
+        error = caught
+    return views.answer(
+        {
+            "repository": _repository(rooms, origin, heads),
+            "verification_success": heads is not None,
+            "error_message": None if error is None else rooms.redact(error.message),
+            "error_hint": (error.hint or None) if error is not None else None,
+        }
+    )
+
+
+def _repository(rooms: Rooms, origin: RepositoryUrl, heads: RemoteHeads | None) -> views.Json:
+    owner, name = owner_and_name(origin)
+    return {
+        "repository_owner": owner,
+        "repository_name": name,
+        "repository_url": origin.url,
+        "default_branch": (heads.head_branch if heads else None) or "main",
+        "is_accessible": heads is not None,
+        "access_verified_at": None if heads is None else views.when(rooms.clock.now_ms()),
+        "branches": [] if heads is None else sorted(heads.branches)[:MAX_BRANCHES],
+    }
+
+
+def owner_and_name(origin: RepositoryUrl) -> tuple[str, str]:
+    """The last two parts of the address; a path has its folder as owner."""
+    parts = [part for part in origin.url.replace(":", "/").split("/") if part]
+    name = parts[-1].removesuffix(".git") or parts[-1]
+    return (parts[-2] if len(parts) > 1 else ""), name

@@ -1,0 +1,91 @@
+"""Health for machines, status for people."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from agent_work_orders import __version__
+from agent_work_orders.api import administration_models as models
+from agent_work_orders.api import views
+from agent_work_orders.api.asked import caller_of, house_of
+from agent_work_orders.api.models import AgentWorkOrderStatus
+from agent_work_orders.bootstrap import House
+from agent_work_orders.security.roles import Caller
+from agent_work_orders.state_manager.records import OrderFilter
+from agent_work_orders.work_orders import approvals, inspect
+
+router = APIRouter(tags=["status"])
+
+
+@router.get("/healthz", response_model=models.Health)
+async def healthz() -> Response:
+    """Whether the process answers."""
+    return views.answer({"status": "ok"})
+
+
+@router.get(
+    "/readyz",
+    response_model=models.Readiness,
+    responses={503: {"model": models.Readiness, "description": "Not now"}},
+)
+async def readyz(request: Request) -> Response:
+    """Whether it takes work: not while it starts, drains or cannot write."""
+    reason = unready(house_of(request))
+    if request.app.state.draining:
+        reason = "draining"
+    return views.answer({"ready": reason is None, "reason": reason}, 200 if reason is None else 503)
+
+
+def unready(house: House) -> str | None:
+    """Why no work is taken, as a word; the words of the operating system stay inside."""
+    trouble = house.store.trouble()
+    if trouble is not None:
+        return trouble[0]
+    health = house.engine.health()
+    return None if health["ok"] else f"engine_{health['state']}"
+
+
+@router.get("/status", response_model=models.Status)
+async def status(request: Request) -> Response:
+    """Active tasks, sandboxes, credentials, the queue and the engine's health."""
+    house, caller = house_of(request), caller_of(request)
+    caller.need("read")
+    health = house.engine.health()
+    trouble = house.store.trouble()
+    if caller.repositories is not None:
+        health = {**health, "quarantined": []}
+    sandboxes = [
+        one for one in house.rooms.sandboxes.records() if one.status in ("PROVISIONING", "ACTIVE")
+    ]
+    return views.answer(
+        {
+            "status": "ok" if unready(house) is None else "degraded",
+            "version": __version__,
+            "started_at": house.store.lock.owner.started_at,
+            "active_tasks": health["running"],
+            "queued_tasks": health["queued"],
+            "sandbox_count": len(sandboxes),
+            "credential_status": {
+                "anthropic_api_key": (
+                    "configured" if house.settings.anthropic_api_key else "missing"
+                ),
+            },
+            "work_orders": _counts(house, caller),
+            "approvals_asked": len(approvals.asked(house.rooms, caller, 500)),
+            "engine": health,
+            "journal": "ok" if trouble is None else trouble[0],
+        }
+    )
+
+
+def _counts(house: House, caller: Caller) -> dict[str, int]:
+    """By status, of the orders that the caller may see."""
+    if caller.repositories is None:
+        found = house.rooms.records.counts()
+        return {one.value: found.get(one.value, 0) for one in AgentWorkOrderStatus}
+    return {
+        one.value: inspect.page(
+            house.rooms, caller, OrderFilter(status=(one.value,)), limit=1
+        ).total_count
+        for one in AgentWorkOrderStatus
+    }

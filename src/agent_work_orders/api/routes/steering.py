@@ -1,0 +1,92 @@
+"""Steering an order: prompt, cancel, pause, resume, retry, rollback, override."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
+
+from agent_work_orders.api import models, requests, views
+from agent_work_orders.api.asked import OrderIdPath, caller_of, rooms_of
+from agent_work_orders.state_manager.records import OrderRecord
+from agent_work_orders.work_orders import find, inspect, steer
+from agent_work_orders.work_orders.rooms import Rooms
+
+router = APIRouter(prefix="/api/agent-work-orders/{agent_work_order_id}", tags=["steering"])
+ANSWER = models.AgentWorkOrderResponse
+
+
+@router.post("/prompt", response_model=models.AgentPromptResponse)
+async def send_prompt(
+    request: Request, agent_work_order_id: OrderIdPath, body: requests.AgentPromptRequest
+) -> Response:
+    """Send a prompt to an order at work; the agent gets it at its next turn."""
+    body.check(agent_work_order_id)
+    rooms, caller = rooms_of(request), caller_of(request)
+    row = find.record_of(rooms, agent_work_order_id, caller)
+    prompt_id = await steer.prompt(rooms, row.agent_work_order_id, body.prompt_text, caller)
+    return views.answer(
+        {
+            "agent_work_order_id": row.agent_work_order_id,
+            "prompt_accepted": True,
+            "message": "Prompt kept; the agent gets it at its next turn",
+            "prompt_id": prompt_id,
+        }
+    )
+
+
+@router.post("/cancel", response_model=ANSWER)
+async def cancel(request: Request, agent_work_order_id: OrderIdPath) -> Response:
+    """Stop the order for good. Its branch and what it did stay."""
+    rooms = rooms_of(request)
+    return await _steered(rooms, await steer.cancel(rooms, agent_work_order_id, caller_of(request)))
+
+
+@router.post("/pause", response_model=ANSWER)
+async def pause(request: Request, agent_work_order_id: OrderIdPath) -> Response:
+    """Let running tasks end and start nothing new."""
+    rooms = rooms_of(request)
+    return await _steered(rooms, await steer.pause(rooms, agent_work_order_id, caller_of(request)))
+
+
+@router.post("/resume", response_model=ANSWER)
+async def resume(request: Request, agent_work_order_id: OrderIdPath) -> Response:
+    """Go on after a pause."""
+    rooms = rooms_of(request)
+    return await _steered(rooms, await steer.resume(rooms, agent_work_order_id, caller_of(request)))
+
+
+@router.post("/retry", response_model=ANSWER)
+async def retry(
+    request: Request, agent_work_order_id: OrderIdPath, body: requests.RetryRequest | None = None
+) -> Response:
+    """Run what failed again, or everything from the given task on."""
+    rooms, task = rooms_of(request), None if body is None else body.task
+    caller = caller_of(request)
+    return await _steered(rooms, await steer.retry(rooms, agent_work_order_id, caller, task))
+
+
+@router.post("/rollback", response_model=ANSWER)
+async def rollback(request: Request, agent_work_order_id: OrderIdPath) -> Response:
+    """Undo what the order did to the world, as far as it can be undone."""
+    rooms, caller = rooms_of(request), caller_of(request)
+    return await _steered(rooms, await steer.rollback(rooms, agent_work_order_id, caller))
+
+
+@router.post("/tasks/{path:path}/override", response_model=ANSWER)
+async def override_task(
+    request: Request,
+    agent_work_order_id: OrderIdPath,
+    path: Annotated[str, Path(max_length=400, description="Path of the task: `fix[2].check`")],
+    body: requests.OverrideRequest,
+) -> Response:
+    """Decide a stuck task: skip it, call it done, or try it again."""
+    rooms, caller = rooms_of(request), caller_of(request)
+    row = await steer.override(
+        rooms, agent_work_order_id, caller, path=path, action=body.action, outputs=body.outputs
+    )
+    return await _steered(rooms, row)
+
+
+async def _steered(rooms: Rooms, row: OrderRecord) -> Response:
+    return views.answer(views.order(row, await inspect.progress(rooms, row)))

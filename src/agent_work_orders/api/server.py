@@ -1,0 +1,155 @@
+"""Serving: bind, open the house, announce, drain.
+
+The socket is bound before anything is opened, so that a taken port is said at once; requests are
+taken once the house is open. SIGTERM and SIGINT stop intake, let answers end, then the engine's
+running tasks; a second signal skips the waiting for answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import signal
+import socket
+from collections.abc import Callable, Iterator
+
+import uvicorn
+import uvloop
+
+from agent_work_orders.api.app import create_app
+from agent_work_orders.bootstrap import House, open_house
+from agent_work_orders.errors import Environmental, Refused
+from agent_work_orders.settings import Settings
+
+BACKLOG = 2_048
+ANSWERS_END_WITHIN_S = 5
+KEEP_ALIVE_S = 30
+
+OnReady = Callable[[str, House], None]
+
+
+def serve(settings: Settings, on_ready: OnReady | None = None) -> int:
+    """Run until a signal. Returns the exit code; raises what keeps it from starting."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(serving(settings, on_ready))
+
+
+async def serving(settings: Settings, on_ready: OnReady | None = None) -> int:
+    """The same on a running loop."""
+    with bind(settings.host, settings.port) as listening:
+        async with open_house(settings) as house:
+            check_exposure(house)
+            address = _shown(listening)
+            app = create_app(house, address)
+
+            def ready() -> None:
+                url = f"http://{address}"
+                house.store.lock.announce(url)
+                if on_ready is not None:
+                    on_ready(url, house)
+
+            def drain() -> None:
+                app.state.draining = True
+                app.state.hub.close()
+
+            server = _Server(_config(app), ready, drain)
+            await server.serve(sockets=[listening])
+            return 0 if server.started else 1
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket at the address. Environmental `address_unusable`."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise Environmental(
+            "address_unusable",
+            f"Cannot listen at {host}:{port} ({error.strerror})",
+            hint="Stop what listens there, or choose another AWO_PORT or AWO_HOST.",
+        ) from error
+    listening.setblocking(False)
+    return listening
+
+
+def check_exposure(house: House) -> None:
+    """Beyond this machine, only with keys that somebody chose to give out."""
+    host = house.settings.host
+    if is_loopback(host):
+        return
+    if all(key.revoked_at_ms is not None for key in house.rooms.keys.all()):
+        raise Refused(
+            "bind_needs_keys",
+            f"Listening at {host} would expose the server, and there is no API key yet",
+            hint="Make one with `awo key create`, or listen at 127.0.0.1.",
+            field="AWO_HOST",
+        )
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _shown(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _config(app: object) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,  # type: ignore[arg-type]
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=ANSWERS_END_WITHIN_S,
+    )
+
+
+class _Server(uvicorn.Server):
+    """Tells when it is ready; takes signals without raising them again at the end, when the house
+    still has to be closed."""
+
+    def __init__(
+        self, config: uvicorn.Config, ready: Callable[[], None], drain: Callable[[], None]
+    ) -> None:
+        super().__init__(config)
+        self._ready = ready
+        self._drain = drain
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        taken = (signal.SIGTERM, signal.SIGINT)
+        for number in taken:
+            loop.add_signal_handler(number, self._asked_to_stop)
+        try:
+            yield
+        finally:
+            for number in taken:
+                loop.remove_signal_handler(number)
+
+    def _asked_to_stop(self) -> None:
+        if self.should_exit:
+            self.force_exit = True
+        self.should_exit = True
+        self._drain()

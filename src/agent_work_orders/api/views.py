@@ -1,0 +1,201 @@
+"""From what the use cases return to what is on the wire. Plain dictionaries, encoded by msgspec:
+this is the hot path of lists, creation and live events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from agent_work_orders.agent_executor.agent import Entry
+from agent_work_orders.clock import iso
+from agent_work_orders.repositories.history import Progress
+from agent_work_orders.state_manager.approvals import ApprovalRecord
+from agent_work_orders.state_manager.artifacts import Artifact
+from agent_work_orders.state_manager.audit import AuditRow
+from agent_work_orders.state_manager.keys import ApiKey
+from agent_work_orders.state_manager.logbook import LogEntry
+from agent_work_orders.state_manager.records import OrderRecord
+from agent_work_orders.state_manager.versions import WorkflowVersion
+from agent_work_orders.work_orders.workflows import Known
+from agent_work_orders.workflow_engine.plan import Plan
+
+Json = dict[str, Any]
+
+_TIMES = {
+    "waiting_until_ms": "waiting_until",
+    "created_at_ms": "created_at",
+    "updated_at_ms": "updated_at",
+    "execution_started_at_ms": "execution_started_at",
+    "execution_completed_at_ms": "execution_completed_at",
+}
+# (field of the record, its name on the wire, whether it is a time), once for all answers.
+_ORDER = tuple(
+    (name, _TIMES.get(name, name), name in _TIMES)
+    for name in OrderRecord.__struct_fields__
+    if name != "run_seq"
+)
+
+
+def answer(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(
+        msgspec.json.encode(value),
+        status_code=status,
+        headers=headers,
+        media_type="application/json",
+    )
+
+
+def when(at_ms: int | None) -> str | None:
+    return None if at_ms is None else iso(at_ms)
+
+
+def summary(record: OrderRecord) -> Json:
+    return {
+        name: when(getattr(record, field)) if is_time else getattr(record, field)
+        for field, name, is_time in _ORDER
+    }
+
+
+def order(record: OrderRecord, progress: Progress) -> Json:
+    return {
+        "agent_work_order": summary(record) | counts(progress),
+        "logs_url": f"/api/agent-work-orders/{record.agent_work_order_id}/logs",
+    }
+
+
+def counts(progress: Progress) -> Json:
+    return {
+        "git_commit_count": progress.commit_count,
+        "git_files_changed": progress.files_changed,
+        "git_lines_added": progress.lines_added,
+        "git_lines_removed": progress.lines_removed,
+    }
+
+
+def log_entry(entry: LogEntry) -> Json:
+    """The fixed fields last: no event can give itself another time or order."""
+    return {
+        **entry.fields,
+        "timestamp": iso(entry.at_ms),
+        "level": entry.level,
+        "event": entry.event,
+        "agent_work_order_id": entry.order_id,
+        "n": entry.n,
+    }
+
+
+def task(view: Json) -> Json:
+    """The projection's task with times for the wire."""
+    shown = _timed(view)
+    if shown["approval"] is not None:
+        shown["approval"] = _timed(shown["approval"])
+    return shown
+
+
+def _timed(view: Json) -> Json:
+    return {
+        name.removesuffix("_ms"): when(value) if name.endswith("_ms") else value
+        for name, value in view.items()
+    }
+
+
+def transcript_entry(cursor: int, entry: Entry) -> Json:
+    return {"cursor": cursor, "kind": entry.kind, "text": entry.text, "data": entry.data}
+
+
+def artifact(order_id: str, one: Artifact) -> Json:
+    return {
+        "name": one.name,
+        "task": one.path or None,
+        "sha256": one.sha256,
+        "size_bytes": one.size_bytes,
+        "media_type": one.media_type,
+        "created_at": iso(one.created_at_ms),
+        "url": f"/api/agent-work-orders/{order_id}/artifacts/{one.sha256}",
+    }
+
+
+def approval(one: ApprovalRecord) -> Json:
+    return {
+        "approval_id": one.approval_id,
+        "agent_work_order_id": one.order_id,
+        "task": one.path,
+        "message": one.message,
+        "subject": one.subject,
+        "subject_hash": one.subject_hash,
+        "state": one.state,
+        "asked_at": iso(one.asked_at_ms),
+        "expires_at": when(one.expires_at_ms),
+        "decided_by": one.decided_by,
+        "decided_at": when(one.decided_at_ms),
+        "comment": one.comment,
+    }
+
+
+def workflow_summary(known: Known) -> Json:
+    definition = known.definition
+    return {
+        "name": definition.name,
+        "description": definition.description,
+        "kind": definition.kind,
+        "origin": known.origin,
+        "aliases": list(definition.aliases),
+        "inputs": {name: msgspec.to_builtins(one) for name, one in definition.inputs.items()},
+    }
+
+
+def workflow(known: Known, plan: Plan, plan_hash: str) -> Json:
+    return {
+        **workflow_summary(known),
+        "source": known.source,
+        "hash": plan_hash,
+        "tasks": [
+            {
+                "id": one.id,
+                "kind": one.kind,
+                "uses": one.uses,
+                "needs": list(one.needs),
+                "phase": one.phase,
+                "risk": one.risk,
+                "approval": None if one.approval is None else one.approval.message,
+            }
+            for one in plan.body.tasks.values()
+        ],
+    }
+
+
+def version(one: WorkflowVersion) -> Json:
+    return {
+        "version": one.version,
+        "hash": one.hash,
+        "created_at": iso(one.created_at_ms),
+        "created_by": one.created_by,
+        "origin": one.origin,
+        "source": one.source,
+    }
+
+
+def key(one: ApiKey) -> Json:
+    return {
+        "key_id": one.key_id,
+        "name": one.name,
+        "role": one.role,
+        "repositories": None if one.repositories is None else list(one.repositories),
+        "created_at": iso(one.created_at_ms),
+        "revoked_at": when(one.revoked_at_ms),
+        "last_used_at": when(one.last_used_at_ms),
+    }
+
+
+def audit(row: AuditRow) -> Json:
+    return {
+        "n": row.n,
+        "at": iso(row.at_ms),
+        "who": row.who,
+        "what": row.what,
+        "agent_work_order_id": row.order_id,
+        "target": row.target,
+        "details": row.details,
+    }
