@@ -22,6 +22,11 @@ def home_tag(home: Path) -> str:
     return hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:20]
 
 
+def tagged(tag: str) -> list[int]:
+    """Processes that carry a data directory's tag, but for this one and its children."""
+    return _find(tag, None)
+
+
 def kill_tagged(tag: str, *, order_id: str | None = None) -> int:
     """SIGKILL until none is left; how many there were. Spares this process and its children."""
     killed: set[int] = set()

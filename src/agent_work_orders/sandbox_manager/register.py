@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 
-from agent_work_orders.errors import Broken
 from agent_work_orders.ids import ORDER_ID
 from agent_work_orders.repositories.refname import check_order
 from agent_work_orders.sandbox_manager.sandbox import Record, Spec
@@ -37,19 +36,14 @@ class Register:
         try:
             return msgspec.json.decode(data, type=Entry)
         except msgspec.DecodeError:
-            raise Broken(
-                "sandbox_record_unreadable",
-                f"The record of the sandbox of {order_id} is damaged",
-                hint=f"Remove {self._path(order_id).name} from the sandboxes folder.",
-            ) from None
+            return None
 
     def put(self, entry: Entry) -> None:
         path = self._path(entry.record.order_id)
         making = path.with_suffix(".making")
-        with open(making, "wb") as file:
-            file.write(msgspec.json.encode(entry))
-            file.flush()
-            os.fsync(file.fileno())
+        # No fsync: after a power loss the workspace is no better known than its record, and an
+        # unreadable record means that both are made anew.
+        making.write_bytes(msgspec.json.encode(entry))
         os.replace(making, path)
 
     def all(self) -> list[Entry]:
