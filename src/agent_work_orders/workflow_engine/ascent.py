@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from agent_work_orders.workflow_engine import condition, names
 from agent_work_orders.workflow_engine.descent import fill, open_group, start
 from agent_work_orders.workflow_engine.events import Failure
-from agent_work_orders.workflow_engine.plan import Task
+from agent_work_orders.workflow_engine.plan import Task, size
 from agent_work_orders.workflow_engine.run import ENDED, ROOT, index_of, inside, scope_of
-from agent_work_orders.workflow_engine.work import Work, permanent
+from agent_work_orders.workflow_engine.work import Work, permanent, too_large
 
 
 def settle(work: Work) -> None:
@@ -97,6 +97,8 @@ def _iterated(work: Work, scope: str, path: str) -> None:
         message = f"{scope} did not reach its goal in {index} iterations"
         hint = "Read the last iteration's outputs; raise `max`, or retry with a prompt."
         work.fail(scope, permanent("loop_exhausted", message, hint), outputs)
+    elif not work.has_room_for(size(spec)):
+        work.fail(scope, too_large(scope), outputs)
     else:
         work.put(scope, index=index + 1)
         open_group(work, f"{scope}[{index + 1}]")

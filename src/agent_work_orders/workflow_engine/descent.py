@@ -7,9 +7,9 @@ from typing import Any
 from agent_work_orders import ids
 from agent_work_orders.workflow_engine import approval, condition, prompts, template
 from agent_work_orders.workflow_engine.effects import AskApproval, Perform, SetTimer, StartChild
-from agent_work_orders.workflow_engine.plan import MAX_FANOUT, Task
+from agent_work_orders.workflow_engine.plan import MAX_FANOUT, Task, size
 from agent_work_orders.workflow_engine.run import Gate, TaskRun, inside
-from agent_work_orders.workflow_engine.work import Work, permanent, timer_name
+from agent_work_orders.workflow_engine.work import Work, permanent, timer_name, too_large
 
 
 def start(work: Work, path: str) -> None:
@@ -170,6 +170,10 @@ def _fan_out(work: Work, path: str, spec: Task) -> None:
         message = f"`foreach` of {path} needs a list of at most {MAX_FANOUT} items"
         hint = "Give a template that yields a list, or split the work."
         work.fail(path, permanent("foreach_invalid", message, hint))
+        return
+    assert spec.each is not None
+    if not work.has_room_for(len(found) * size(spec.each)):
+        work.fail(path, too_large(path))
         return
     work.put(
         path,

@@ -1,8 +1,8 @@
 """A compiled workflow: all that the machine needs, frozen.
 
-`compiler.compile_workflow(definition, catalogue)` makes one; the machine only reads it. A plan is plain data
-(it is stored with the version and decoded again years later), so that a running order keeps
-exactly what it was started with: graph, templates, risk, undo, child workflows.
+`compiler.compile_workflow(definition, catalogue)` makes one; the machine only reads it. A plan is
+plain data (it is stored with the version and decoded again years later), so that a running order
+keeps exactly what it was started with: graph, templates, risk, undo, child workflows.
 
 Shape:
 - A `Body` is a graph of tasks. The workflow has one; `group` tasks have one of their own.
@@ -32,6 +32,8 @@ InputType = Literal["string", "integer", "number", "boolean", "list", "object"]
 MAX_TASKS = 10_000
 MAX_ITERATIONS = 100
 MAX_FANOUT = 1_000
+# Of one run, with every iteration and item: nested fan-outs multiply. About 100 MB of state.
+MAX_EXPANDED = 100_000
 MAX_DEPTH = 8
 MAX_CHILD_DEPTH = 5
 
@@ -142,8 +144,16 @@ def by_pattern(plan: Plan) -> dict[str, Task]:
     return found
 
 
+def size(task: Task) -> int:
+    """How many tasks stand in this one, itself included, before any expansion."""
+    inner = [task.each] if task.each is not None else []
+    inner += task.body.tasks.values() if task.body is not None else ()
+    return 1 + sum(map(size, inner))
+
+
 def encode(plan: Plan) -> bytes:
-    return msgspec.json.encode(plan, order="sorted")
+    """In the order of the file, on which the machine's answers depend: never sorted."""
+    return msgspec.json.encode(plan)
 
 
 def decode(data: bytes) -> Plan:

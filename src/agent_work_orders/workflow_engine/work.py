@@ -21,7 +21,7 @@ from agent_work_orders.workflow_engine.effects import (
     ClearTimer,
 )
 from agent_work_orders.workflow_engine.events import Failure, Usage
-from agent_work_orders.workflow_engine.plan import Task
+from agent_work_orders.workflow_engine.plan import MAX_EXPANDED, Task
 from agent_work_orders.workflow_engine.run import ROOT, Run, TaskRun, TaskState, scope_of
 
 
@@ -51,6 +51,10 @@ class Work:
 
     def put(self, path: str, **fields: Any) -> None:
         self._tasks[path] = replace(self.look(path), **fields)
+
+    def has_room_for(self, tasks: int) -> bool:
+        """Whether the run may grow by so many tasks."""
+        return len(self._tasks) + tasks <= MAX_EXPANDED
 
     def renew(self, path: str, task: TaskRun) -> None:
         self._tasks[path] = task
@@ -183,6 +187,11 @@ class Work:
 def timer_name(kind: str, number: int, path: str) -> str:
     """`number` tells the timers of one task apart, so that one that fires late means nothing."""
     return f"{kind}:{number}:{path}"
+
+
+def too_large(path: str) -> Failure:
+    message = f"{path} would make the run larger than {MAX_EXPANDED:,} tasks"
+    return permanent("too_many_tasks", message, "Split the work into several orders.")
 
 
 def permanent(code: str, message: str, hint: str = "") -> Failure:

@@ -51,7 +51,7 @@ class _Builder:
         draw = self._draw
         self._count += 1
         id = f"t{self._count}"
-        needs = tuple(draw(st.lists(st.sampled_from(before), unique=True))) if before else ()
+        needs = tuple(name for name in before if draw(st.booleans()))
         fields: dict[str, Any] = {"on_failure": draw(self._policies)}
         if needs:
             fields["join"] = draw(JOINS)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from driver import failure
-from plans import ONCE, child, foreach, group, plan, tool
+from plans import ONCE, child, foreach, group, plan, repeat, tool
 from story import USED, Story, a_chain, a_fan_out, a_loop, turn
 
 from agent_work_orders.workflow_engine import effects as ask
 from agent_work_orders.workflow_engine import events as on
-from agent_work_orders.workflow_engine import machine, phases
+from agent_work_orders.workflow_engine import machine, phases, work
 from agent_work_orders.workflow_engine import run as runs
 
 # -- a chain, a fork, joins
@@ -274,6 +274,24 @@ def test_a_fan_out_of_nothing_succeeds_and_of_nonsense_fails() -> None:
 def test_a_fan_out_is_bounded() -> None:
     story = Story(plan(foreach("s", "{{ inputs.all }}", tool("s"))), {"all": [0] * 1_001})
     assert story.run.failure is not None and story.run.failure.code == "foreach_invalid"
+
+
+@pytest.mark.fault("L7")
+def test_nested_fan_outs_and_loops_cannot_grow_a_run_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(work, "MAX_EXPANDED", 20)
+    inner = foreach("b", [1, 2, 3, 4, 5], tool("b"))
+    fans = Story(plan(foreach("a", [1, 2, 3, 4], group("a", inner))))
+    assert fans.run.live == 10
+    for path in [path for path, task in fans.run.tasks.items() if task.live]:
+        fans.succeed(path)
+    assert fans.run.failure is not None and fans.run.failure.code == "too_many_tasks"
+    loop = Story(plan(repeat("r", tool("x"), until="false", max_iterations=100)))
+    for index in range(1, 101):
+        loop.succeed(f"r[{index}].x")
+    assert loop.run.failure is not None and loop.run.failure.code == "too_many_tasks"
+    assert len(loop.run.tasks) <= 20
 
 
 def test_no_more_items_are_under_way_than_may_be() -> None:
