@@ -158,7 +158,24 @@ async def open_archive(settings: Settings, clock: Clock | None = None) -> AsyncI
             archive.close()
 
 
-def _archived(settings: Settings, home: Path, archive: SqliteArchive, clock: Clock) -> Rooms:
+@asynccontextmanager
+async def open_upkeep(
+    settings: Settings, clock: Clock | None = None
+) -> AsyncIterator[tuple[Rooms, SqliteStore]]:
+    """The store alone, owned by this process and writable; no order is taken up."""
+    clock = clock or SystemClock()
+    store = await asyncio.to_thread(
+        lambda: SqliteStore.open(settings.home, clock, synchronous=settings.synchronous)
+    )
+    try:
+        yield _archived(settings, settings.home, store, clock), store
+    finally:
+        await store.close()
+
+
+def _archived(
+    settings: Settings, home: Path, archive: SqliteArchive | SqliteStore, clock: Clock
+) -> Rooms:
     mirrors = Mirrors(home / "mirrors", Git(tag=home_tag(home)))
     user = agent_user(settings.agent_uid or DEFAULT_ID)
     return Rooms(

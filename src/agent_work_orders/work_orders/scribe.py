@@ -85,6 +85,14 @@ class Scribe:
                 if task.gate is not None:
                     await self._ask(run, path, task)
 
+    async def renew(self, run: Run, seq: int) -> None:
+        """Write what the read side knows of a run again, as of its event `seq`."""
+        if run.parent is None:
+            await self._rooms.records.upsert(projection.record(run, seq))
+        for path, task in run.tasks.items():
+            if task.gate is not None:
+                await self._ask(run, path, task)
+
     def _show(self, order_id: str) -> None:
         run, seq, paths = self._dirty.pop(order_id)
         rooms = self._rooms

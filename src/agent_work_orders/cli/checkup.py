@@ -1,0 +1,227 @@
+"""What `awo doctor` looks at. Each check is a value; none of them changes anything."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from agent_work_orders.clock import SystemClock
+from agent_work_orders.errors import AgentWorkOrdersError
+from agent_work_orders.settings import Settings
+from agent_work_orders.state_manager.sqlite.archive import SqliteArchive
+from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
+
+# The first git that knows safe.bareRepository, which the mirrors rely on.
+OLDEST_GIT = (2, 38)
+LOW_DISK_BYTES = 1024**3
+NO_DISK_BYTES = 100 * 1024**2
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    check: str
+    status: Literal["ok", "warning", "error"]
+    detail: str
+    hint: str = ""
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    found = [_python(), _git(), *_directory(settings.home), _disk(settings.home)]
+    found += list(_store(settings))
+    found += list(_agents(settings))
+    found.append(await _protection(settings))
+    found += list(_leftovers(settings))
+    return found
+
+
+def _python() -> Finding:
+    return Finding(
+        check="python", status="ok", detail=f"{platform.python_version()} ({sys.executable})"
+    )
+
+
+def _git() -> Finding:
+    try:
+        done = subprocess.run(
+            ["git", "--version"], capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return Finding(check="git", status="error", detail="not found", hint="Install git.")
+    match = re.search(r"(\d+)\.(\d+)", done.stdout)
+    version = (int(match[1]), int(match[2])) if match else (0, 0)
+    if version < OLDEST_GIT:
+        wanted = ".".join(map(str, OLDEST_GIT))
+        return Finding(
+            check="git", status="error", detail=done.stdout.strip(), hint=f"Use {wanted} or newer."
+        )
+    return Finding(check="git", status="ok", detail=done.stdout.strip())
+
+
+def _directory(home: Path) -> Iterator[Finding]:
+    from agent_work_orders.state_manager import lock
+
+    if not home.exists():
+        yield Finding(check="data directory", status="ok", detail=f"{home} (not made yet)")
+        return
+    found = home.stat()
+    mode = stat.S_IMODE(found.st_mode)
+    if not os.access(home, os.R_OK | os.W_OK | os.X_OK):
+        yield Finding(
+            check="data directory",
+            status="error",
+            detail=f"{home} is not writable for this user",
+            hint="Use the user that owns it, or another AWO_HOME.",
+        )
+    elif mode & 0o066:
+        yield Finding(
+            check="data directory",
+            status="warning",
+            detail=f"{home} is open to other users (mode {mode:o})",
+            hint=f"chmod 711 {home}",
+        )
+    else:
+        yield Finding(check="data directory", status="ok", detail=f"{home} (mode {mode:o})")
+    key = home / "local.key"
+    if key.exists() and stat.S_IMODE(key.stat().st_mode) & 0o077:
+        yield Finding(
+            check="local key",
+            status="error",
+            detail=f"{key} can be read by other users",
+            hint=f"chmod 600 {key}, and delete it to get a new one if others may have seen it.",
+        )
+    owner = lock.read_owner(home)
+    if owner is None:
+        yield Finding(check="server", status="ok", detail="none is running here")
+    else:
+        at = owner.url or "not listening"
+        since = f"process {owner.pid} since {owner.started_at}"
+        yield Finding(check="server", status="ok", detail=f"{at}, {since}")
+
+
+def _disk(home: Path) -> Finding:
+    place = home
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    detail = f"{free / 1024**3:.1f} GiB free for {home}"
+    if free < NO_DISK_BYTES:
+        return Finding(check="disk", status="error", detail=detail, hint="Free space.")
+    if free < LOW_DISK_BYTES:
+        return Finding(check="disk", status="warning", detail=detail, hint="Free space soon.")
+    return Finding(check="disk", status="ok", detail=detail)
+
+
+def _store(settings: Settings) -> Iterator[Finding]:
+    if not (settings.home / DATABASE_NAME).exists():
+        return
+    try:
+        archive = SqliteArchive(settings.home, SystemClock())
+    except AgentWorkOrdersError as error:
+        yield Finding(check="journal", status="error", detail=error.message, hint=error.hint)
+        return
+    try:
+        yield _journal(archive)
+        broken = archive.audit.verify()
+        if broken is None:
+            yield Finding(check="audit log", status="ok", detail="every row verifies")
+        else:
+            yield Finding(
+                check="audit log",
+                status="error",
+                detail=f"row {broken.n}: {broken.reason}",
+                hint="Somebody or something changed it; compare with a backup.",
+            )
+    except AgentWorkOrdersError as error:
+        yield Finding(check="journal", status="error", detail=error.message, hint=error.hint)
+    finally:
+        archive.close()
+
+
+def _journal(archive: SqliteArchive) -> Finding:
+    damaged = archive.journal.verify()
+    if damaged:
+        shown = "; ".join(f"{one.run_id} event {one.seq}: {one.reason}" for one in damaged[:5])
+        return Finding(
+            check="journal",
+            status="error",
+            detail=f"{len(damaged)} damaged: {shown}",
+            hint="These orders are left alone; restore a backup to get them back.",
+        )
+    counts = archive.records.counts()
+    orders = ", ".join(f"{number} {status}" for status, number in sorted(counts.items()))
+    return Finding(
+        check="journal", status="ok", detail=f"every chain verifies ({orders or 'no orders yet'})"
+    )
+
+
+def _agents(settings: Settings) -> Iterator[Finding]:
+    from agent_work_orders.agent_executor import claude_code
+    from agent_work_orders.agent_executor.registry import Registry
+
+    claude = claude_code.Settings(
+        binary=settings.claude_binary or None, api_key=settings.anthropic_api_key or None
+    )
+    missing = Registry(SystemClock(), claude=claude).create({"name": "claude_code"}).check()
+    if missing is None:
+        yield Finding(check="agent claude_code", status="ok", detail="can run")
+    else:
+        yield Finding(
+            check="agent claude_code",
+            status="warning",
+            detail=missing,
+            hint="Needed only for orders with this agent.",
+        )
+    yield Finding(check="agent command", status="ok", detail="any program, by --agent-command")
+    yield Finding(check="agent scripted", status="ok", detail="needs nothing")
+
+
+async def _protection(settings: Settings) -> Finding:
+    from agent_work_orders.repositories.git import Git
+    from agent_work_orders.repositories.mirrors import Mirrors
+    from agent_work_orders.sandbox_manager.agent_user import DEFAULT_ID, agent_user
+    from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
+
+    with tempfile.TemporaryDirectory(prefix="awo-doctor-") as folder:
+        home = Path(folder)
+        mirrors = Mirrors(home / "mirrors", Git())
+        user = agent_user(settings.agent_uid or DEFAULT_ID)
+        sandboxes = LocalSandboxes(home, mirrors, SystemClock(), user=user)
+        try:
+            await sandboxes.start()
+            missing = sandboxes.protection()
+        except AgentWorkOrdersError as error:
+            return Finding(check="sandboxes", status="error", detail=error.message, hint=error.hint)
+        finally:
+            sandboxes.close()
+    if missing is None:
+        detail = f"agents run as uid {user.uid}, apart from the data and from each other"
+        return Finding(check="sandboxes", status="ok", detail=detail)
+    return Finding(check="sandboxes", status="warning", detail=f"UNPROTECTED. {missing}")
+
+
+def _leftovers(settings: Settings) -> Iterator[Finding]:
+    from agent_work_orders.sandbox_manager.processes import home_tag, tagged
+    from agent_work_orders.state_manager import lock
+
+    if not settings.home.exists() or lock.read_owner(settings.home) is not None:
+        return
+    left = tagged(home_tag(settings.home))
+    if left:
+        yield Finding(
+            check="processes",
+            status="warning",
+            detail=f"{len(left)} left by a server that died: {', '.join(map(str, left[:10]))}",
+            hint="The next start ends them.",
+        )
+    else:
+        yield Finding(check="processes", status="ok", detail="none left behind")

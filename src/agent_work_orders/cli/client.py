@@ -1,0 +1,162 @@
+"""The one seam between commands and the product: a server that owns the data, or this process.
+
+Everything that crosses it is JSON, named as on the wire, so that a command cannot tell the
+difference and `--json` prints the same either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from agent_work_orders import settings as setting
+from agent_work_orders.cli.outcome import Told
+from agent_work_orders.state_manager import lock
+
+Json = dict[str, Any]
+Verb = Literal["cancel", "pause", "resume", "retry", "rollback"]
+
+
+class Client(Protocol):
+    """Failures are `errors.Refused` and its kin, or `Told`."""
+
+    remote: bool
+    """Whether a server works on after this command has ended."""
+
+    async def check(self, order: Json) -> None:
+        """Refuse what `create` would refuse, and change nothing."""
+        ...
+
+    async def create(self, order: Json) -> Json: ...
+
+    async def orders(self, **wanted: Any) -> Json: ...
+
+    async def order(self, wanted: str) -> Json: ...
+
+    async def watch(self, wanted: str) -> tuple[Json, list[Json]]:
+        """The order and its tasks as they are now; asked often."""
+        ...
+
+    async def tasks(self, wanted: str) -> list[Json]: ...
+
+    async def logs(
+        self, wanted: str, *, limit: int, offset: int, level: str | None = None
+    ) -> Json: ...
+
+    async def transcript(self, wanted: str, task: str | None, *, after: int = 0) -> Json:
+        """Of a task, or of the last one that has a transcript."""
+        ...
+
+    async def diff(self, wanted: str) -> Json: ...
+
+    async def prompt(self, wanted: str, text: str) -> Json: ...
+
+    async def steer(self, wanted: str, verb: Verb, task: str | None = None) -> Json: ...
+
+    async def override(
+        self, wanted: str, task: str, action: Literal["skip", "succeed", "retry"], outputs: Json
+    ) -> Json: ...
+
+    async def approvals(self, wanted: str | None = None) -> list[Json]:
+        """Open ones, of one order or of all."""
+        ...
+
+    async def decide(
+        self, approval_id: str, *, approved: bool, comment: str, subject_hash: str
+    ) -> Json: ...
+
+    async def workflows(self) -> list[Json]: ...
+
+    async def workflow(self, name: str) -> Json: ...
+
+    async def lint(self, source: str, file: str) -> Json:
+        """The workflow as it would run, or Refused with every problem."""
+        ...
+
+    async def tools(self) -> list[Json]: ...
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a command works: a data directory, and a server if one was named."""
+
+    home: Path | None = None
+    url: str | None = None
+
+
+def server_of(place: Place, settings: setting.Settings) -> str | None:
+    """The server to talk to: the one that was named, else the one that owns the directory."""
+    if place.url:
+        return place.url
+    owner = lock.read_owner(settings.home)
+    return owner.url if owner is not None and owner.url else None
+
+
+@asynccontextmanager
+async def looking(place: Place) -> AsyncIterator[Client]:
+    """To read. Without a server the data directory is opened for looking only."""
+    settings = setting.load(home=place.home)
+    url = server_of(place, settings)
+    if url is not None:
+        async with _remote(url, settings) as client:
+            yield client
+        return
+    from agent_work_orders.bootstrap import open_archive
+    from agent_work_orders.cli.in_process import InProcess
+
+    async with open_archive(settings) as rooms:
+        yield InProcess(rooms)
+
+
+@asynccontextmanager
+async def acting(place: Place, *, hands: bool) -> AsyncIterator[Client]:
+    """To change. Without a server this process owns the directory meanwhile; with `hands` it
+    works on every open order, without them it only takes notes for whoever runs next."""
+    settings = setting.load(home=place.home)
+    url = server_of(place, settings)
+    if url is not None:
+        async with _remote(url, settings) as client:
+            yield client
+        return
+    from agent_work_orders.bootstrap import open_house
+    from agent_work_orders.cli.in_process import InProcess
+
+    quiet_logs(settings)
+    # Nobody waits for a terminal for long; what is cut off is taken up at the next start.
+    changes: dict[str, Any] = {"drain_s": min(settings.drain_s, 3.0)}
+    if not hands:
+        changes["running_tasks"] = 0
+    async with open_house(msgspec.structs.replace(settings, **changes)) as house:
+        yield InProcess(house.rooms)
+
+
+def need_server(place: Place, what: str) -> None:
+    settings = setting.load(home=place.home)
+    if server_of(place, settings) is None:
+        raise Told(
+            "server_needed",
+            f"{what} needs a server that goes on when this command ends",
+            hint=f"Start one with `awo up --home {settings.home}`, or leave --detach out",
+            field="--detach",
+        )
+
+
+def quiet_logs(settings: setting.Settings) -> None:
+    """In a command the log goes to the order's files; only what is broken reaches the terminal."""
+    from agent_work_orders.observability import logs
+    from agent_work_orders.security.redaction import Redactor
+
+    redactor = Redactor([settings.anthropic_api_key])
+    level = "error" if settings.log_level in ("info", "warning") else settings.log_level
+    logs.configure(level=level, pretty=True, redact=redactor.value)
+
+
+@asynccontextmanager
+async def _remote(url: str, settings: setting.Settings) -> AsyncIterator[Client]:
+    from agent_work_orders.cli.over_http import OverHttp, api_key
+
+    async with OverHttp(url, api_key(settings.home)) as client:
+        yield client

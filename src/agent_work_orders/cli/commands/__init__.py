@@ -1,0 +1,1 @@
+"""The commands, grouped as people look for them."""

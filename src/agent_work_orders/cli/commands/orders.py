@@ -1,0 +1,318 @@
+"""Looking at orders: list, show, logs, diff. Nothing is started by looking."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agent_work_orders.cli import options
+from agent_work_orders.cli.outcome import guarded, wait_for
+
+if TYPE_CHECKING:
+    from agent_work_orders.cli.client import Client, Json, Place
+    from agent_work_orders.cli.screen import Screen
+
+
+@guarded
+def list_orders(
+    status: Annotated[
+        list[str] | None,
+        typer.Option("--status", metavar="STATUS", help="Only these; may be repeated."),
+    ] = None,
+    repo: Annotated[
+        str | None, typer.Option("--repo", metavar="URL_OR_PATH", help="Only of this repository.")
+    ] = None,
+    workflow: Annotated[
+        str | None, typer.Option("--workflow", metavar="NAME", help="Only of this workflow.")
+    ] = None,
+    search: Annotated[
+        str | None, typer.Option("--search", metavar="TEXT", help="In id, prompt, branch, issue.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=500)] = 50,
+    offset: Annotated[int, typer.Option("--offset", min=0)] = 0,
+    home: options.Home = None,
+    url: options.Url = None,
+    as_json: options.Json = False,
+) -> None:
+    """List work orders, newest first."""
+    from agent_work_orders.cli import client as clients
+    from agent_work_orders.cli.screen import Screen, first_line, print_json, short
+
+    _check_status(status or [])
+    wanted = {
+        "status": tuple(status or ()),
+        "repository": None if repo is None else _repository_key(repo),
+        "workflow": workflow,
+        "text": search,
+        "limit": limit,
+        "offset": offset,
+    }
+
+    async def ask() -> Json:
+        async with clients.looking(clients.Place(home=home, url=url)) as client:
+            return await client.orders(**wanted)
+
+    page = wait_for(ask())
+    if as_json:
+        print_json(page)
+        return
+    rows = [
+        [
+            short(order["agent_work_order_id"]),
+            _status_of(order),
+            order["current_phase"] or "",
+            order["created_at"][:19].replace("T", " "),
+            order["repository_url"].rstrip("/").rsplit("/", 1)[-1],
+            first_line(order["title"] or order["initial_prompt"] or order["workflow_type"], 60),
+        ]
+        for order in page["agent_work_orders"]
+    ]
+    screen = Screen()
+    if not rows:
+        screen.line('No work orders. Start one with: awo run --repo PATH "What to do"')
+        return
+    screen.table(["order", "status", "phase", "created (UTC)", "repository", "title"], rows)
+    if page["has_more"]:
+        screen.line(
+            f"{len(rows)} of {page['total_count']}; more with --offset {offset + len(rows)}"
+        )
+
+
+@guarded
+def show(
+    order: options.Order,
+    home: options.Home = None,
+    url: options.Url = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show a work order: its state, tasks, commits, questions and result."""
+    from agent_work_orders.cli import client as clients
+    from agent_work_orders.cli.screen import Screen, print_json
+
+    async def ask() -> tuple[Json, list[Json], list[Json]]:
+        async with clients.looking(clients.Place(home=home, url=url)) as client:
+            found = await client.order(order)
+            order_id = found["agent_work_order_id"]
+            return found, await client.tasks(order_id), await client.approvals(order_id)
+
+    found, tasks, questions = wait_for(ask())
+    if as_json:
+        print_json({"agent_work_order": found, "tasks": tasks, "approvals": questions})
+        return
+    _show(found, tasks, questions, Screen())
+
+
+def _show(order: Json, tasks: list[Json], questions: list[Json], screen: Screen) -> None:
+    from agent_work_orders.cli.commands.run import introduce
+    from agent_work_orders.cli.conduct import report, show_question
+    from agent_work_orders.cli.following import describe, is_work
+    from agent_work_orders.cli.screen import first_line, state_word
+
+    introduce(order, screen)
+    screen.pairs(
+        [
+            ("issue", order["github_issue_number"]),
+            ("base", order["base_branch"]),
+            ("priority", order["priority"]),
+            ("prompt", first_line(order["initial_prompt"] or "", 200)),
+            ("created", f"{order['created_at']} by {order['created_by']}"),
+            ("phase", order["current_phase"]),
+            ("waits for", order["waiting_reason"]),
+            ("until", order["waiting_until"]),
+        ]
+    )
+    screen.line()
+    screen.heading("Tasks")
+    for task in tasks:
+        if is_work(task):
+            screen.marked(state_word(task["state"]), describe(task))
+    for question in questions:
+        screen.line()
+        show_question(question, screen)
+    report(order, tasks, screen)
+
+
+@guarded
+def logs(
+    order: options.Order,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until it ends.")] = False,
+    level: Annotated[
+        str | None, typer.Option("--level", help="Only debug, info, warning or error.")
+    ] = None,
+    transcript: Annotated[
+        bool, typer.Option("--transcript", help="What the agent said, instead of the log.")
+    ] = False,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            "--task", metavar="TASK", help="With --transcript: whose.  [default: the last]"
+        ),
+    ] = None,
+    home: options.Home = None,
+    url: options.Url = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show an order's log, or with --transcript what its agent said.
+
+    With --json -f, one JSON document per line.
+    """
+    from agent_work_orders.cli.client import Place
+    from agent_work_orders.cli.outcome import Told
+
+    if level not in (None, "debug", "info", "warning", "error"):
+        raise Told(
+            "level_invalid", f"{level!r} is not a level", hint="debug, info, warning or error",
+            field="--level",
+        )  # fmt: skip
+    place = Place(home=home, url=url)
+    if transcript:
+        wait_for(_transcript(place, order, task, as_json))
+    else:
+        wait_for(_logs(place, order, level, follow, as_json))
+
+
+async def _logs(place: Place, wanted: str, level: str | None, follow: bool, as_json: bool) -> None:
+    from agent_work_orders.cli import client as clients
+    from agent_work_orders.cli import following
+    from agent_work_orders.cli.screen import Screen, print_json
+
+    screen = Screen()
+    seen = 0
+    collected: list[Json] = []
+    with following.Patience() as patience:
+        while True:
+            async with clients.looking(place) as client:
+                order = await client.order(wanted)
+                order_id = str(order["agent_work_order_id"])
+                entries = await _more(client, order_id, seen, level)
+            seen += len(entries)
+            if as_json and not follow:
+                collected += entries
+            else:
+                _print_entries(entries, screen, as_json)
+            ended = order["status"] in following.ENDED
+            if not follow or ended:
+                break
+            try:
+                await patience.wait(following.EVERY_REMOTE_S)
+            except following.Interrupted:
+                raise KeyboardInterrupt from None
+    if as_json and not follow:
+        print_json(
+            {
+                "agent_work_order_id": order_id,
+                "log_entries": collected,
+                "total_count": len(collected),
+                "has_more": False,
+            }
+        )
+
+
+async def _more(client: Client, order_id: str, seen: int, level: str | None) -> list[Json]:
+    found: list[Json] = []
+    while True:
+        page = await client.logs(order_id, limit=500, offset=seen + len(found), level=level)
+        found += page["log_entries"]
+        if not page["has_more"]:
+            return found
+
+
+_FIXED = ("timestamp", "level", "event", "agent_work_order_id", "n")
+
+
+def _print_entries(entries: list[Json], screen: Screen, as_json: bool) -> None:
+    import json
+
+    for entry in entries:
+        if as_json:
+            sys.stdout.write(json.dumps(entry, ensure_ascii=True) + "\n")
+            sys.stdout.flush()
+            continue
+        more = "  ".join(
+            f"{name}={value}" for name, value in entry.items()
+            if name not in _FIXED and value is not None
+        )  # fmt: skip
+        text = f"{entry['timestamp'][11:23]}  {entry['event']}  {more}"
+        screen.marked(str(entry["level"]), text, indent=0, width=7)
+
+
+async def _transcript(place: Place, wanted: str, task: str | None, as_json: bool) -> None:
+    from agent_work_orders.cli import client as clients
+    from agent_work_orders.cli.screen import Screen, print_json
+
+    entries: list[Json] = []
+    async with clients.looking(place) as client:
+        page = await client.transcript(wanted, task)
+        while page["entries"]:
+            entries += page["entries"]
+            page = await client.transcript(wanted, page["task"], after=page["next_after"])
+    if as_json:
+        print_json({**page, "entries": entries})
+        return
+    screen = Screen()
+    others = ", ".join(page["tasks"])
+    screen.heading(f"{page['task'] or 'no agent has begun yet'}")
+    if len(page["tasks"]) > 1:
+        screen.line(f"Transcripts of this order: {others}")
+    for entry in entries:
+        screen.marked(entry["kind"], "", indent=0)
+        screen.block(entry["text"])
+
+
+@guarded
+def diff(
+    order: options.Order,
+    home: options.Home = None,
+    url: options.Url = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show what an order has changed so far, as a patch."""
+    from agent_work_orders.cli import client as clients
+    from agent_work_orders.cli.screen import Screen, print_json
+
+    async def ask() -> Json:
+        async with clients.looking(clients.Place(home=home, url=url)) as client:
+            return await client.diff(order)
+
+    found = wait_for(ask())
+    if as_json:
+        print_json(found)
+        return
+    if not found["diff"]:
+        sys.stderr.write("No changes yet.\n")
+        return
+    Screen().patch(found["diff"])
+    if found["truncated"]:
+        sys.stderr.write("note: the patch is longer than what is shown here.\n")
+
+
+def _status_of(order: Json) -> str:
+    reason = order["waiting_reason"]
+    return (
+        f"{order['status']}: {reason}"
+        if reason and order["status"] == "waiting"
+        else order["status"]
+    )
+
+
+def _check_status(given: list[str]) -> None:
+    from agent_work_orders.cli.outcome import Told
+
+    known = ("pending", "running", "paused", "waiting", "completed", "failed", "cancelled")
+    for one in given:
+        if one not in known:
+            raise Told(
+                "status_invalid",
+                f"{one!r} is not a status",
+                hint=", ".join(known),
+                field="--status",
+            )
+
+
+def _repository_key(given: str) -> str:
+    from agent_work_orders.cli.request import repository
+    from agent_work_orders.repositories import url
+
+    return url.parse(repository(given)).key

@@ -1,0 +1,149 @@
+"""One order, from something that sets it going to its end, with a person at the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+
+from agent_work_orders.cli import client as clients
+from agent_work_orders.cli import following, outcome
+from agent_work_orders.cli.client import Client, Json, Place
+from agent_work_orders.cli.screen import Screen, clean, first_line, print_json, short
+
+Begin = Callable[[Client], Awaitable[Json]]
+"""Sets the order going and returns it."""
+
+
+async def conduct(
+    place: Place, begin: Begin, *, as_json: bool, screen: Screen, good: str = "completed"
+) -> int:
+    """Begin, follow, ask the person where one is needed, report. Returns the exit code: 0 when
+    the order ended as `good` says."""
+    with following.Patience() as patience:
+        async with clients.acting(place, hands=True) as client:
+            order = await begin(client)
+            order_id = order["agent_work_order_id"]
+            try:
+                order = await _to_the_end(client, order_id, screen, patience)
+            except following.Interrupted:
+                _tell_interrupted(order_id, client.remote)
+                return outcome.INTERRUPTED
+            order, tasks = await client.order(order_id), await client.tasks(order_id)
+            questions = await client.approvals(order_id) if _asks(order) else []
+    if as_json:
+        print_json({"agent_work_order": order, "tasks": tasks, "approvals": questions})
+    report(order, tasks, screen)
+    return outcome.OK if order["status"] == good else following.exit_code(order)
+
+
+async def _to_the_end(
+    client: Client, order_id: str, screen: Screen, patience: following.Patience
+) -> Json:
+    while True:
+        order = await following.follow(client, order_id, screen, patience)
+        if not _asks(order) or screen.quiet or not sys.stdin.isatty() or not screen.terminal:
+            return order
+        if not await _decided(client, order_id, screen):
+            return order
+
+
+def _asks(order: Json) -> bool:
+    return bool(order["status"] == "waiting" and order["waiting_reason"] == "approval")
+
+
+async def _decided(client: Client, order_id: str, screen: Screen) -> bool:
+    """Ask the person at the terminal; False leaves it for later."""
+    # The question is shown a moment after the task asks it.
+    for _ in range(20):
+        questions = await client.approvals(order_id)
+        if questions:
+            break
+        await asyncio.sleep(0.1)
+    for question in questions:
+        show_question(question, screen)
+        answer = (
+            (await asyncio.to_thread(input, "Approve? [y]es, [n]o, anything else: later  "))
+            .strip()
+            .lower()
+        )
+        if answer not in ("y", "yes", "n", "no"):
+            return False
+        await client.decide(
+            question["approval_id"],
+            approved=answer in ("y", "yes"),
+            comment="",
+            subject_hash=question["subject_hash"],
+        )
+    return bool(questions)
+
+
+def show_question(question: Json, screen: Screen) -> None:
+    """Exactly what is decided, with the hash that binds the decision to it."""
+    import json
+
+    screen.heading(f"Approval {question['approval_id']}")
+    screen.pairs(
+        [
+            ("question", str(question["message"])),
+            ("task", str(question["task"])),
+            ("expires", question["expires_at"]),
+            ("hash", str(question["subject_hash"])),
+        ]
+    )
+    for line in json.dumps(question["subject"], indent=2, ensure_ascii=True).splitlines():
+        screen.line(line, indent=4)
+
+
+def report(order: Json, tasks: list[Json], screen: Screen) -> None:
+    """How it ended and what to look at next."""
+    name = short(order["agent_work_order_id"])
+    screen.line()
+    screen.marked(order["status"], order["agent_work_order_id"], indent=0)
+    rows: list[tuple[str, str | None]] = []
+    if order["error_message"]:
+        rows.append(("error", f"{first_line(order['error_message'], 300)} ({order['error_code']})"))
+        rows.append(("hint", order["error_hint"]))
+    commits = order.get("git_commit_count") or 0
+    if commits:
+        lines = f"+{order['git_lines_added']} -{order['git_lines_removed']}"
+        changed = f"{order['git_files_changed']} files, {lines}"
+        rows.append(("commits", f"{commits} on {order['git_branch_name']} ({changed})"))
+    tests = [task for task in tasks if task["uses"] == "tests.run" and task["state"] == "succeeded"]
+    if tests:
+        rows.append(("tests", following.tests_of(tests[-1]["outputs"])))
+    if order["github_pull_request_url"]:
+        rows.append(("review", str(order["github_pull_request_url"])))
+    rows += [("warning", str(warning)) for warning in order["warnings"]]
+    if order["cost_usd"]:
+        rows.append(("cost", f"${order['cost_usd']:.4f}"))
+    rows.append(("next", _next(order, name)))
+    screen.pairs(rows)
+
+
+def _next(order: Json, name: str) -> str:
+    match order["status"]:
+        case "completed":
+            return f"awo show {name} · awo diff {name}"
+        case "failed":
+            return f"awo logs {name} · awo show {name} · awo retry {name}"
+        case "cancelled":
+            return f"awo show {name} · awo retry {name}"
+        case "paused":
+            return f"awo resume {name}"
+        case "waiting" if order["waiting_reason"] == "approval":
+            return f"awo approve {name} · awo reject {name}"
+    return f"awo show {name} · awo retry {name} · awo cancel {name}"
+
+
+def _tell_interrupted(order_id: str, remote: bool) -> None:
+    name = short(order_id)
+    if remote:
+        text = f"The order goes on at the server: awo logs -f {name} · awo cancel {name}"
+    else:
+        text = (
+            f"Stopping; nothing is lost. Go on with: awo resume {name} (or awo up) · "
+            f"give it up with: awo cancel {name}"
+        )
+    sys.stderr.write(clean(f"interrupted: {text}") + "\n")
+    sys.stderr.flush()

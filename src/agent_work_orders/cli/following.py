@@ -1,0 +1,232 @@
+"""Watching an order until it ends or needs a person, and telling what happens meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Protocol
+
+from agent_work_orders.cli import outcome
+from agent_work_orders.cli.client import Client, Json
+from agent_work_orders.cli.screen import Screen, first_line, seconds, state_word
+
+EVERY_S = 0.1
+EVERY_REMOTE_S = 0.5
+ENDED = ("completed", "failed", "cancelled")
+_SHOWN = ("running", "succeeded", "failed", "cancelled", "skipped", "awaiting_approval")
+
+
+class Spinner(Protocol):
+    def stop(self) -> None: ...
+
+    def update(self, status: str) -> None: ...
+
+
+class Interrupted(Exception):
+    """The person wants the terminal back."""
+
+
+class Patience:
+    """First Ctrl-C or SIGTERM: leave in order. Second: leave at once; what is durable stays so."""
+
+    def __init__(self) -> None:
+        self._asked = asyncio.Event()
+
+    def __enter__(self) -> Patience:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._hear)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # The handlers stay: the second Ctrl-C comes while the house is being closed.
+        return None
+
+    async def wait(self, timeout_s: float) -> None:
+        """Raises `Interrupted` when asked."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._asked.wait()
+        except TimeoutError:
+            return
+        raise Interrupted
+
+    def _hear(self) -> None:
+        if self._asked.is_set():
+            # Agents end with this process: their supervisor sees to it.
+            os._exit(outcome.INTERRUPTED)
+        self._asked.set()
+
+
+class Teller:
+    """Prints each task once per state, under the heading of its phase."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._seen: dict[str, tuple[Any, ...]] = {}
+        self._phase: str | None = None
+        self._waiting: tuple[Any, ...] = ()
+        self._spinner: Spinner | None = None
+
+    def tell(self, order: Json, tasks: list[Json]) -> None:
+        fresh = [task for task in tasks if is_work(task) and self._is_news(task)]
+        if fresh:
+            self.hush()
+        for task in sorted(fresh, key=lambda one: one["ended_at"] or one["started_at"] or "~"):
+            if task["state"] == "running" and self._screen.terminal:
+                continue
+            self._heading(task["phase"])
+            self._screen.marked(state_word(task["state"]), describe(task))
+        self._tell_waiting(order)
+        self._spin(tasks)
+
+    def hush(self) -> None:
+        if self._spinner is not None:
+            self._spinner.stop()
+            self._spinner = None
+
+    def _is_news(self, task: Json) -> bool:
+        now = (task["state"], task["attempt"], task["generation"])
+        known = self._seen.get(task["path"])
+        self._seen[task["path"]] = now
+        return now != known and task["state"] in _SHOWN
+
+    def _heading(self, phase: str | None) -> None:
+        """Workflows without phases have no headings."""
+        wanted = phase or ("finishing" if self._phase else None)
+        if wanted is not None and wanted != self._phase:
+            self._screen.heading(wanted)
+            self._phase = wanted
+
+    def _tell_waiting(self, order: Json) -> None:
+        now = (order["status"], order["waiting_reason"], order["waiting_until"])
+        if now == self._waiting:
+            return
+        self._waiting = now
+        if order["status"] in ("waiting", "paused") or order["waiting_reason"] == "rate_limit":
+            self.hush()
+            until = f" until {order['waiting_until']}" if order["waiting_until"] else ""
+            reason = order["waiting_reason"] or "a person's word"
+            self._screen.marked("waiting", f"for {reason}{until}")
+
+    def _spin(self, tasks: list[Json]) -> None:
+        running = [task["path"] for task in tasks if is_work(task) and task["state"] == "running"]
+        if not running or not self._screen.terminal or self._screen.quiet:
+            self.hush()
+            return
+        text = ", ".join(running[:3]) + (" …" if len(running) > 3 else "")
+        if self._spinner is None:
+            from rich.console import Console
+
+            self._spinner = Console().status(text, spinner_style="cyan")
+            self._spinner.start()
+        self._spinner.update(text)
+
+
+async def follow(client: Client, order_id: str, screen: Screen, patience: Patience) -> Json:
+    """Until the order ends or waits for a person. Raises `Interrupted`."""
+    teller = Teller(screen)
+    every_s = EVERY_REMOTE_S if client.remote else EVERY_S
+    try:
+        while True:
+            order, tasks = await client.watch(order_id)
+            teller.tell(order, tasks)
+            if order["status"] in ENDED or needs_person(order):
+                return order
+            await patience.wait(every_s)
+    finally:
+        teller.hush()
+
+
+def needs_person(order: Json) -> bool:
+    """Whether nothing will move before somebody decides."""
+    if order["status"] == "paused":
+        return True
+    reason = str(order["waiting_reason"] or "")
+    return order["status"] == "waiting" and (
+        reason in ("approval", "paused") or reason.startswith("failure")
+    )
+
+
+def exit_code(order: Json) -> int:
+    if order["status"] == "completed":
+        return outcome.OK
+    return outcome.FAILED if order["status"] in ENDED else outcome.WAITING
+
+
+def describe(task: Json) -> str:
+    """`plan  0.4 s  commit ac95ca4 (2 files)`: one line of what a task came to."""
+    parts = [str(task["path"])]
+    if task["attempt"] > 1:
+        parts.append(f"attempt {task['attempt']}")
+    took_ms = duration_ms(task)
+    if took_ms is not None:
+        parts.append(seconds(took_ms))
+    parts += result_of(task)
+    return "  ".join(parts)
+
+
+def duration_ms(task: Json) -> int | None:
+    if not task["started_at"] or not task["ended_at"]:
+        return None
+    began, ended = (datetime.fromisoformat(task[name]) for name in ("started_at", "ended_at"))
+    return round((ended - began).total_seconds() * 1000)
+
+
+def result_of(task: Json) -> list[str]:
+    failure, outputs = task["failure"], task["outputs"]
+    if task["state"] in ("failed", "cancelled") and failure:
+        return [f"{failure['message']} ({failure['code']})"]
+    if task["state"] == "awaiting_approval" and task["approval"]:
+        return [f"approval needed: {task['approval']['message']}"]
+    if task["state"] != "succeeded" or not isinstance(outputs, dict):
+        return []
+    match task["uses"]:
+        case "agent.command" | "agent.prompt":
+            return [_commit_of(outputs)] + (["scripted"] if outputs.get("scripted") else [])
+        case "tests.run":
+            return [tests_of(outputs)]
+        case "forge.open_pull_request":
+            return [str(outputs.get("url", ""))]
+    return []
+
+
+def tests_of(outputs: Json) -> str:
+    if not outputs.get("found"):
+        return "no tests found"
+    total, failed = outputs.get("total") or 0, outputs.get("failed") or 0
+    counted = f" ({total} tests)" if total else ""
+    if outputs.get("passed"):
+        return f"tests passed{counted}"
+    some = f" ({failed} of {total})" if total and failed else ""
+    return f"tests FAILED{some}: {_complaint(str(outputs.get('summary', '')))}"
+
+
+_COMPLAINTS = ("FAIL", "ERROR", "E  ", "--- FAIL", "not ok", "error")
+
+
+def _complaint(summary: str) -> str:
+    """The line of a test run's output that says most."""
+    lines = [line for line in summary.splitlines() if line.startswith(_COMPLAINTS)]
+    return first_line(lines[0] if lines else summary, 90)
+
+
+def _commit_of(outputs: Json) -> str:
+    sha = outputs.get("commit")
+    if not sha:
+        return "no changes"
+    files = outputs.get("files_changed", 0)
+    return f"commit {str(sha)[:7]} ({files} file{'' if files == 1 else 's'})"
+
+
+def is_work(task: Json) -> bool:
+    """Loops and fan-outs are told by what they contain."""
+    return task["kind"] not in ("repeat", "foreach", "group")

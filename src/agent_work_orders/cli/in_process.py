@@ -1,0 +1,162 @@
+"""The seam kept by this process itself, over the same use cases that the API calls."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from agent_work_orders.api import views
+from agent_work_orders.cli.client import Json, Verb
+from agent_work_orders.security.roles import LOCAL_OPERATOR as ME
+from agent_work_orders.state_manager.records import OrderFilter
+from agent_work_orders.work_orders import (
+    approvals,
+    find,
+    inspect,
+    projection,
+    steer,
+    submit,
+    workflows,
+)
+from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.workflow_engine.definition import parse
+
+
+class InProcess:
+    remote = False
+
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
+
+    async def check(self, order: Json) -> None:
+        await submit.check(self._rooms, msgspec.convert(order, submit.NewOrder), ME)
+
+    async def create(self, order: Json) -> Json:
+        made = await submit.submit(self._rooms, msgspec.convert(order, submit.NewOrder), ME)
+        return views.summary(made)
+
+    async def orders(self, **wanted: Any) -> Json:
+        limit, offset = wanted.pop("limit", 50), wanted.pop("offset", 0)
+        page = inspect.page(self._rooms, ME, OrderFilter(**wanted), limit=limit, offset=offset)
+        return {
+            "agent_work_orders": [views.summary(row) for row in page.agent_work_orders],
+            "total_count": page.total_count,
+            "has_more": page.has_more,
+        }
+
+    async def order(self, wanted: str) -> Json:
+        shown = await inspect.show(self._rooms, wanted, ME)
+        return views.summary(shown.record) | views.counts(shown.progress)
+
+    async def watch(self, wanted: str) -> tuple[Json, list[Json]]:
+        row = find.record_of(self._rooms, wanted, ME)
+        run = await find.run_of(self._rooms, row.agent_work_order_id)
+        until = self._rooms.queue_until_ms(run.run_id)
+        record = projection.record(run, row.run_seq, until)
+        return views.summary(record), [views.task(one) for one in projection.tasks(run)]
+
+    async def tasks(self, wanted: str) -> list[Json]:
+        return [views.task(one) for one in await inspect.tasks(self._rooms, wanted, ME)]
+
+    async def logs(self, wanted: str, *, limit: int, offset: int, level: str | None = None) -> Json:
+        row = find.record_of(self._rooms, wanted, ME)
+        page = inspect.logs(self._rooms, wanted, ME, limit=limit, offset=offset, level=level)
+        return {
+            "agent_work_order_id": row.agent_work_order_id,
+            "log_entries": [views.log_entry(entry) for entry in page.log_entries],
+            "total_count": page.total_count,
+            "has_more": page.has_more,
+        }
+
+    async def transcript(self, wanted: str, task: str | None, *, after: int = 0) -> Json:
+        row = find.record_of(self._rooms, wanted, ME)
+        kept, order_id = self._rooms.transcripts, row.agent_work_order_id
+        tasks = kept.tasks(order_id)
+        task = task if task is not None or not tasks else tasks[-1]
+        found = [] if task is None else kept.read(order_id, task, after=after)
+        return {
+            "agent_work_order_id": order_id,
+            "task": task,
+            "tasks": tasks,
+            "entries": [views.transcript_entry(cursor, entry) for cursor, entry in found],
+            "next_after": found[-1][0] if found else after,
+        }
+
+    async def diff(self, wanted: str) -> Json:
+        made = await inspect.diff(self._rooms, wanted, ME)
+        return {
+            "agent_work_order_id": find.record_of(self._rooms, wanted, ME).agent_work_order_id,
+            "diff": made.text.decode("utf-8", "replace"),
+            "truncated": made.truncated,
+        }
+
+    async def prompt(self, wanted: str, text: str) -> Json:
+        row = find.record_of(self._rooms, wanted, ME)
+        prompt_id = await steer.prompt(self._rooms, wanted, text, ME)
+        return {
+            "agent_work_order_id": row.agent_work_order_id,
+            "prompt_accepted": True,
+            "prompt_id": prompt_id,
+        }
+
+    async def steer(self, wanted: str, verb: Verb, task: str | None = None) -> Json:
+        rooms = self._rooms
+        match verb:
+            case "cancel":
+                record = await steer.cancel(rooms, wanted, ME)
+            case "pause":
+                record = await steer.pause(rooms, wanted, ME)
+            case "resume":
+                record = await steer.resume(rooms, wanted, ME)
+            case "retry":
+                record = await steer.retry(rooms, wanted, ME, task)
+            case "rollback":
+                record = await steer.rollback(rooms, wanted, ME)
+        return views.summary(record)
+
+    async def override(
+        self, wanted: str, task: str, action: Literal["skip", "succeed", "retry"], outputs: Json
+    ) -> Json:
+        record = await steer.override(
+            self._rooms, wanted, ME, path=task, action=action, outputs=outputs
+        )
+        return views.summary(record)
+
+    async def approvals(self, wanted: str | None = None) -> list[Json]:
+        if wanted is None:
+            found = approvals.asked(self._rooms, ME)
+        else:
+            every = approvals.of_order(self._rooms, wanted, ME)
+            found = [one for one in every if one.state == "asked"]
+        return [views.approval(one) for one in found]
+
+    async def decide(
+        self, approval_id: str, *, approved: bool, comment: str, subject_hash: str
+    ) -> Json:
+        decided = await approvals.decide(
+            self._rooms,
+            approval_id,
+            ME,
+            approved=approved,
+            comment=comment,
+            subject_hash=subject_hash,
+        )
+        return views.approval(decided)
+
+    async def workflows(self) -> list[Json]:
+        known = workflows.known(self._rooms)
+        return [views.workflow_summary(one) for _, one in sorted(known.items())]
+
+    async def workflow(self, name: str) -> Json:
+        found = workflows.find(self._rooms, name)
+        compiled = workflows.compile_source(self._rooms, found.source, name)
+        return views.workflow(found, compiled.plan, compiled.plan_hash)
+
+    async def lint(self, source: str, file: str) -> Json:
+        compiled = workflows.compile_source(self._rooms, source, file)
+        known = workflows.Known(definition=parse(source, file), source=source, origin="user")
+        return views.workflow(known, compiled.plan, compiled.plan_hash)
+
+    async def tools(self) -> list[Json]:
+        return [msgspec.to_builtins(info) for _, info in sorted(self._rooms.catalogue.items())]

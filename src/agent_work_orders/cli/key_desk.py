@@ -1,0 +1,74 @@
+"""API keys, at the server that owns the data directory or in the directory itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_args
+
+from agent_work_orders import settings as setting
+from agent_work_orders.api import views
+from agent_work_orders.bootstrap import open_archive, open_upkeep
+from agent_work_orders.cli.client import Json, Place, server_of
+from agent_work_orders.cli.outcome import Told
+from agent_work_orders.cli.over_http import OverHttp, api_key
+from agent_work_orders.cli.request import repository
+from agent_work_orders.repositories import url as repository_url
+from agent_work_orders.security.roles import Role
+from agent_work_orders.work_orders.rooms import Rooms
+
+
+async def create(
+    home: Path | None, url: str | None, name: str, role: str, repos: list[str] | None
+) -> Json:
+    checked = _role(role)
+    settings = setting.load(home=home)
+    server = server_of(Place(home=home, url=url), settings)
+    addresses = None if repos is None else [repository(one) for one in repos]
+    if server is not None:
+        async with OverHttp(server, api_key(settings.home)) as client:
+            return await client.create_key(name, checked, addresses)
+    keys = None if addresses is None else [repository_url.parse(one).key for one in addresses]
+    async with open_upkeep(settings) as (rooms, _):
+        key, token = await rooms.keys.create(name, checked, repositories=keys)
+        await _note(rooms, "key.create", key.key_id, {"name": name, "role": checked})
+        return {"key": views.key(key), "token": token}
+
+
+async def every(home: Path | None, url: str | None) -> list[Json]:
+    settings = setting.load(home=home)
+    server = server_of(Place(home=home, url=url), settings)
+    if server is not None:
+        async with OverHttp(server, api_key(settings.home)) as client:
+            return await client.keys()
+    async with open_archive(settings) as rooms:
+        return [views.key(one) for one in rooms.keys.all()]
+
+
+async def revoke(home: Path | None, url: str | None, key_id: str) -> Json:
+    settings = setting.load(home=home)
+    server = server_of(Place(home=home, url=url), settings)
+    if server is not None:
+        async with OverHttp(server, api_key(settings.home)) as client:
+            return await client.revoke_key(key_id)
+    async with open_upkeep(settings) as (rooms, _):
+        key = await rooms.keys.revoke(key_id)
+        await _note(rooms, "key.revoke", key_id, {})
+        return views.key(key)
+
+
+async def _note(rooms: Rooms, what: str, target: str, details: dict[str, Any]) -> None:
+    await rooms.audit.append(
+        at_ms=rooms.clock.now_ms(), who="local", what=what, target=target, details=details
+    )
+
+
+def _role(given: str) -> Role:
+    for role in get_args(Role):
+        if given == role:
+            return role  # type: ignore[no-any-return]
+    raise Told(
+        "role_invalid",
+        f"{given!r} is not a role",
+        hint=", ".join(get_args(Role)),
+        field="--role",
+    )

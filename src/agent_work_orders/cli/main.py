@@ -1,0 +1,60 @@
+"""`awo`: the entry point. Commands are registered here and import what they need when they run."""
+
+from __future__ import annotations
+
+import typer
+
+from agent_work_orders.cli.commands import (
+    approving,
+    demonstration,
+    orders,
+    run,
+    serving,
+    steering,
+    upkeep,
+    workflows,
+)
+
+app = typer.Typer(
+    name="awo",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Agent Work Orders: a repository and a piece of work in, a reviewed branch out.",
+)
+
+_WORK = "Work orders"
+_PEOPLE = "Steering"
+_KNOWN = "Workflows"
+_MACHINE = "This machine"
+
+for name, command, panel in (
+    ("run", run.run, _WORK),
+    ("list", orders.list_orders, _WORK),
+    ("show", orders.show, _WORK),
+    ("logs", orders.logs, _WORK),
+    ("diff", orders.diff, _WORK),
+    ("prompt", steering.prompt, _PEOPLE),
+    ("approve", approving.approve, _PEOPLE),
+    ("reject", approving.reject, _PEOPLE),
+    ("cancel", steering.cancel, _PEOPLE),
+    ("pause", steering.pause, _PEOPLE),
+    ("resume", steering.resume, _PEOPLE),
+    ("retry", steering.retry, _PEOPLE),
+    ("rollback", steering.rollback, _PEOPLE),
+    ("override", steering.override, _PEOPLE),
+    ("tools", workflows.tools, _KNOWN),
+    ("up", serving.up, _MACHINE),
+    ("demo", demonstration.demo, _MACHINE),
+    ("doctor", upkeep.doctor, _MACHINE),
+    ("backup", upkeep.back_up, _MACHINE),
+    ("version", upkeep.version, _MACHINE),
+):
+    app.command(name, rich_help_panel=panel)(command)
+app.add_typer(workflows.app, name="workflow", rich_help_panel=_KNOWN)
+app.add_typer(upkeep.keys, name="key", rich_help_panel=_MACHINE)
+app.add_typer(upkeep.audit, name="audit", rich_help_panel=_MACHINE)
+
+
+def main() -> None:
+    app()

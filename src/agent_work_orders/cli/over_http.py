@@ -1,0 +1,210 @@
+"""The seam kept by a server, spoken to over its API."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+from urllib.parse import quote, urlsplit
+
+import httpx
+
+from agent_work_orders.cli.client import Json, Verb
+from agent_work_orders.cli.outcome import FAILED, REFUSED, Told
+
+ORDERS = "/api/agent-work-orders"
+TIMEOUT_S = 30.0
+LOCAL_KEY = "local.key"
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def api_key(home: Path) -> str:
+    """AWO_API_KEY, else the local key of the data directory."""
+    given = os.environ.get("AWO_API_KEY", "")
+    if given:
+        return given
+    try:
+        return (home / LOCAL_KEY).read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+class OverHttp:
+    remote = True
+
+    def __init__(self, url: str, key: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise Told(
+                "url_invalid",
+                f"{url!r} is not the address of a server",
+                hint="Give http://host:port",
+                field="--url",
+            )
+        self._url = url.rstrip("/")
+        self._http = httpx.AsyncClient(
+            base_url=self._url,
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            timeout=TIMEOUT_S,
+            # A proxy for the outside world has no business with a server on this machine.
+            trust_env=parts.hostname not in LOOPBACK,
+        )
+
+    async def __aenter__(self) -> OverHttp:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._http.aclose()
+
+    async def check(self, order: Json) -> None:
+        """The server checks all of it before it keeps anything."""
+
+    async def create(self, order: Json) -> Json:
+        body = {name: value for name, value in order.items() if value is not None}
+        return _inner(await self._ask("POST", ORDERS, body=body))
+
+    async def orders(self, **wanted: Any) -> Json:
+        query = {("q" if name == "text" else name): value for name, value in wanted.items()}
+        return await self._ask("GET", ORDERS, query=query)
+
+    async def order(self, wanted: str) -> Json:
+        return _inner(await self._ask("GET", _order(wanted)))
+
+    async def watch(self, wanted: str) -> tuple[Json, list[Json]]:
+        return await self.order(wanted), await self.tasks(wanted)
+
+    async def tasks(self, wanted: str) -> list[Json]:
+        answer = await self._ask("GET", f"{_order(wanted)}/tasks")
+        return list(answer["tasks"])
+
+    async def logs(self, wanted: str, *, limit: int, offset: int, level: str | None = None) -> Json:
+        query = {"limit": limit, "offset": offset, "level": level}
+        return await self._ask("GET", f"{_order(wanted)}/logs", query=query)
+
+    async def transcript(self, wanted: str, task: str | None, *, after: int = 0) -> Json:
+        query = {"task": task, "after": after}
+        return await self._ask("GET", f"{_order(wanted)}/transcript", query=query)
+
+    async def diff(self, wanted: str) -> Json:
+        return await self._ask("GET", f"{_order(wanted)}/diff")
+
+    async def prompt(self, wanted: str, text: str) -> Json:
+        order_id = (await self.order(wanted))["agent_work_order_id"]
+        body = {"agent_work_order_id": order_id, "prompt_text": text}
+        return await self._ask("POST", f"{_order(order_id)}/prompt", body=body)
+
+    async def steer(self, wanted: str, verb: Verb, task: str | None = None) -> Json:
+        body = {"task": task} if verb == "retry" and task is not None else None
+        return _inner(await self._ask("POST", f"{_order(wanted)}/{verb}", body=body))
+
+    async def override(
+        self, wanted: str, task: str, action: Literal["skip", "succeed", "retry"], outputs: Json
+    ) -> Json:
+        path = f"{_order(wanted)}/tasks/{quote(task, safe='')}/override"
+        return _inner(await self._ask("POST", path, body={"action": action, "outputs": outputs}))
+
+    async def approvals(self, wanted: str | None = None) -> list[Json]:
+        path = "/api/approvals" if wanted is None else f"{_order(wanted)}/approvals"
+        found = (await self._ask("GET", path))["approvals"]
+        return [one for one in found if one["state"] == "asked"]
+
+    async def decide(
+        self, approval_id: str, *, approved: bool, comment: str, subject_hash: str
+    ) -> Json:
+        verb = "approve" if approved else "reject"
+        path = f"/api/approvals/{quote(approval_id, safe='')}/{verb}"
+        answer = await self._ask(
+            "POST", path, body={"comment": comment, "subject_hash": subject_hash}
+        )
+        return dict(answer["approval"])
+
+    async def workflows(self) -> list[Json]:
+        return list((await self._ask("GET", "/api/workflows"))["workflows"])
+
+    async def workflow(self, name: str) -> Json:
+        answer = await self._ask("GET", f"/api/workflows/{quote(name, safe='')}")
+        return dict(answer["workflow"])
+
+    async def lint(self, source: str, file: str) -> Json:
+        answer = await self._ask("POST", "/api/workflows/validate", body={"source": source})
+        if not answer["valid"]:
+            problems = [_placed(row, file) for row in answer["problems"]]
+            raise Told("workflow_invalid", f"{file} cannot be used", problems=tuple(problems))
+        return dict(answer["workflow"])
+
+    async def tools(self) -> list[Json]:
+        return list((await self._ask("GET", "/api/tools"))["tools"])
+
+    async def keys(self) -> list[Json]:
+        return list((await self._ask("GET", "/api/keys"))["keys"])
+
+    async def create_key(self, name: str, role: str, repositories: list[str] | None) -> Json:
+        body = {"name": name, "role": role, "repositories": repositories}
+        return await self._ask("POST", "/api/keys", body=body)
+
+    async def revoke_key(self, key_id: str) -> Json:
+        answer = await self._ask("DELETE", f"/api/keys/{quote(key_id, safe='')}")
+        return dict(answer["key"])
+
+    async def _ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Json | None = None,
+    ) -> Json:
+        wanted = {name: value for name, value in (query or {}).items() if value not in (None, ())}
+        try:
+            answer = await self._http.request(method, path, params=wanted, json=body)
+        except httpx.HTTPError as error:
+            raise Told(
+                "server_unreachable",
+                f"{self._url} does not answer ({type(error).__name__})",
+                hint="Start it with `awo up`, or leave --url and AWO_URL out",
+                exit_code=FAILED,
+            ) from error
+        try:
+            document = answer.json() if answer.content else {}
+        except ValueError:
+            document = {}
+        if answer.is_success and isinstance(document, dict):
+            return document
+        raise _told(answer.status_code, document if isinstance(document, dict) else {}, self._url)
+
+
+def _told(status: int, document: Json, url: str) -> Told:
+    """A problem document (RFC 9457) as what a person is told."""
+    problems = tuple(
+        _placed(row, str(row.get("file", "")))
+        for row in document.get("errors", ())
+        if "line" in row
+    )
+    return Told(
+        str(document.get("code", "server_error")),
+        str(document.get("detail") or document.get("title") or f"{url} answered {status}"),
+        hint=str(document.get("hint") or ""),
+        field=document.get("field"),
+        exit_code=REFUSED if 400 <= status < 500 and status != 429 else FAILED,
+        problems=problems,
+    )
+
+
+def _placed(row: Json, file: str) -> str:
+    hint = f" ({str(row['hint']).rstrip('.')})" if row.get("hint") else ""
+    return f"{file}:{row.get('line')}:{row.get('column')}: {row.get('message')}{hint}"
+
+
+def _order(wanted: str) -> str:
+    return f"{ORDERS}/{quote(wanted, safe='')}"
+
+
+def _inner(answer: Json) -> Json:
+    return dict(answer["agent_work_order"])

@@ -1,0 +1,165 @@
+"""What people see: plain and stable lines in a pipe, a little colour on a terminal.
+
+Whatever agents, repositories and issues wrote passes `clean` first: a terminal obeys control
+characters, and a reader obeys bidirectional ones.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+_ANSI = re.compile(
+    r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]"
+    r"|\x1b\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?"
+    r"|\x1b[PX^_][^\x1b]{0,4096}(?:\x1b\\)?"
+    r"|\x1b[ -/]{0,8}[0-~]?"
+    r"|\x9b[0-?]{0,64}[ -/]{0,8}[@-~]"
+)
+# C0, DEL, C1; bidirectional and invisible format characters; line separators; half characters.
+_HARMFUL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_NAMES = {
+    "succeeded": "done",
+    "completed": "done",
+    "failed": "failed",
+    "cancelled": "cancelled",
+    "skipped": "skipped",
+    "running": "started",
+    "awaiting_approval": "waiting",
+}
+_COLOURS = {
+    "done": "32",
+    "completed": "32",
+    "ok": "32",
+    "failed": "31",
+    "error": "31",
+    "cancelled": "33",
+    "waiting": "33",
+    "paused": "33",
+    "warning": "33",
+    "note": "33",
+    "started": "36",
+    "running": "36",
+}
+
+
+def clean(text: str) -> str:
+    """One line without anything that a terminal or a reader would obey."""
+    return _HARMFUL.sub("", _ANSI.sub("", text.replace("\n", " ").replace("\t", " ")))
+
+
+def clean_block(text: str) -> str:
+    """The same for several lines; line feeds and tabs stay."""
+    kept = _ANSI.sub("", text.replace("\r\n", "\n"))
+    return _HARMFUL.sub("", kept)
+
+
+def print_json(value: Any) -> None:
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=True, default=str) + "\n")
+    sys.stdout.flush()
+
+
+class Screen:
+    """Lines to stdout. Colour only on a terminal, and never the only sign."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self.terminal = sys.stdout.isatty()
+
+    def line(self, text: str = "", *, indent: int = 0) -> None:
+        if not self.quiet:
+            sys.stdout.write(" " * indent + clean(text) + "\n")
+            sys.stdout.flush()
+
+    def heading(self, text: str) -> None:
+        if not self.quiet:
+            sys.stdout.write(self._styled(clean(text), "1") + "\n")
+            sys.stdout.flush()
+
+    def marked(self, mark: str, text: str, *, indent: int = 2, width: int = 9) -> None:
+        """A word that says how it stands, and what stands so."""
+        if self.quiet:
+            return
+        word = self._styled(mark.ljust(width), _COLOURS.get(mark, ""))
+        sys.stdout.write(" " * indent + word + " " + clean(text) + "\n")
+        sys.stdout.flush()
+
+    def pairs(self, rows: Sequence[tuple[str, str | None]], *, indent: int = 2) -> None:
+        """Names and values below each other; empty ones are left out."""
+        kept = [(name, value) for name, value in rows if value]
+        width = max((len(name) for name, _ in kept), default=0)
+        for name, value in kept:
+            self.line(f"{name.ljust(width)}  {value}", indent=indent)
+
+    def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Aligned columns; the last one may be as long as it is."""
+        if self.quiet:
+            return
+        cells = [[clean(cell) for cell in row] for row in rows]
+        widths = [
+            max([len(title), *(len(row[column]) for row in cells)])
+            for column, title in enumerate(head)
+        ]
+        title = "  ".join(name.ljust(width) for name, width in zip(head, widths, strict=True))
+        sys.stdout.write(self._styled(title.rstrip().upper(), "2") + "\n")
+        for row in cells:
+            padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+            line = "  ".join(padded).rstrip()
+            sys.stdout.write(self._fitted(line) + "\n")
+        sys.stdout.flush()
+
+    def block(self, text: str) -> None:
+        if not self.quiet:
+            sys.stdout.write(clean_block(text).rstrip("\n") + "\n")
+            sys.stdout.flush()
+
+    def patch(self, text: str) -> None:
+        """A patch, its lines coloured on a terminal."""
+        for line in clean_block(text).split("\n"):
+            code = ""
+            if line.startswith(("+++", "---", "diff ", "index ")):
+                code = "1"
+            elif line.startswith(("+", "-", "@@")):
+                code = {"+": "32", "-": "31", "@": "36"}[line[0]]
+            sys.stdout.write(self._styled(line, code) + "\n")
+        sys.stdout.flush()
+
+    def _fitted(self, line: str) -> str:
+        if not self.terminal:
+            return line
+        import shutil
+
+        width = shutil.get_terminal_size().columns
+        return line if len(line) <= width else line[: width - 1] + "…"
+
+    def _styled(self, text: str, code: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.terminal and code else text
+
+
+def state_word(state: str) -> str:
+    return _NAMES.get(state, state)
+
+
+def short(order_id: str) -> str:
+    """Enough of an id to type."""
+    return order_id[:11]
+
+
+def seconds(milliseconds: int) -> str:
+    whole = max(0, milliseconds) / 1000
+    if whole < 60:
+        return f"{whole:.1f} s"
+    minutes, rest = divmod(int(whole), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def first_line(text: str, limit: int = 100) -> str:
+    line = clean(next((row for row in text.splitlines() if row.strip()), "")).strip()
+    return line if len(line) <= limit else line[: limit - 1] + "…"
