@@ -79,10 +79,11 @@ class EmbeddedEngine:
         self._alarm.stop()
         if self._rate_wake is not None:
             self._rate_wake.cancel()
-        if self._recovery is not None:
-            self._recovery.cancel()
         await self._worker.drain(drain_s)
         self._state = "stopped"
+        # Only now: the journal may have failed while the tasks were drained.
+        if self._recovery is not None:
+            self._recovery.cancel()
         await self._worker.abandon()
 
     async def submit(self, run_id: str, plan: Plan, submitted: on.Submitted) -> Run:
@@ -139,7 +140,6 @@ class EmbeddedEngine:
 
     def begin(self, run_id: str, plan: Plan, submitted: on.Submitted) -> Held:
         held = Held(fresh(run_id, plan, submitted.plan_hash), 0)
-        self._held[run_id] = held
         self.apply(held, submitted)
         return held
 
@@ -178,6 +178,9 @@ class EmbeddedEngine:
             if done is not None:
                 self.finished(held, done)
             return False
+        # A run that had ended is open again.
+        self._held[before.run_id] = held
+        self._ended.pop(before.run_id, None)
         held.run = step.run
         held.seq += 1
         if done is not None:

@@ -217,9 +217,10 @@ class Worker:
 
 async def _durable(held: Held) -> bool:
     """Whether what was applied to the run is on the disk; if not, the engine has halted."""
-    if held.saving is not None:
-        await asyncio.wait([held.saving])
-        return held.saving.exception() is None
+    saving = held.saving
+    if saving is not None:
+        await asyncio.wait([saving])
+        return saving.exception() is None
     return True
 
 

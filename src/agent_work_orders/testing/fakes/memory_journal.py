@@ -132,7 +132,7 @@ class MemoryJournal:
         disk = self._disk
         if disk.full or disk.broken:
             self._trouble = "journal_full" if disk.full else "journal_halted"
-            self._drop(_refusal(self._trouble))
+            self._drop(refusal(self._trouble))
             return
         last = disk.writes + len(self._unsynced)
         if disk.crash_at is not None and disk.crash_at <= last:
@@ -186,7 +186,7 @@ class MemoryJournal:
 
     async def reopen(self) -> None:
         if self._trouble == "journal_halted" or (self._trouble and self._disk.full):
-            raise _refusal(self._trouble)
+            raise refusal(self._trouble)
         self._trouble = None
         self._heads = self._fresh_heads()
 
@@ -197,7 +197,7 @@ class MemoryJournal:
         if self._dead:
             raise Crashed
         if self._trouble is not None:
-            raise _refusal(self._trouble)
+            raise refusal(self._trouble)
         advance = self._heads.place(commit)
         self._unsynced.append((advance, waiter))
         self._heads.moved(advance)
@@ -240,7 +240,7 @@ class MemoryJournal:
         )
 
 
-def _refusal(code: str) -> Environmental | Broken:
+def refusal(code: str) -> Environmental | Broken:
     if code == "journal_full":
         return Environmental("journal_full", "the simulated disk is full", hint="Free it.")
     return Broken("journal_halted", "the simulated disk failed", hint="Restart.")
