@@ -302,6 +302,14 @@ def test_a_failure_that_is_tolerated_around_it_rolls_nothing_back() -> None:
     assert story.roll_back() and story.run.stage == "rolling_back"
 
 
+def test_a_tolerated_wish_for_rollback_does_not_come_true_through_another_failure() -> None:
+    inner = group("g", tool("a", on_failure="rollback"), on_failure="continue")
+    story = Story(plan(inner, tool("b")))
+    story.fail("g.a")
+    story.fail("b")
+    assert story.run.outcome == "failed"
+
+
 def test_a_policy_that_was_made_good_again_rolls_nothing_back() -> None:
     inner = group("g", tool("a", on_failure="rollback"), on_failure="pause")
     story = Story(plan(inner, tool("b")))
@@ -432,6 +440,7 @@ def test_forgotten_iterations_do_not_come_back_after_a_cancel() -> None:
     story.retry("fix[1].build")
     story.cancel()
     story.lose("fix[1].build")
+    assert story.states("fix[1].build", "fix[2].build") == ["cancelled", "pending"]
     story.retry()
     assert story.performing() == ["fix[1].build"]
     assert story.task("fix").index == 1

@@ -19,7 +19,7 @@ from agent_work_orders.workflow_engine.machine import advance
 from agent_work_orders.workflow_engine.plan import Plan
 from agent_work_orders.workflow_engine.run import Run
 
-QUICK = settings(max_examples=250, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=120, suppress_health_check=list(HealthCheck))
 LONG = settings(QUICK, max_examples=4_000)
 
 PLANS = generated.plans_of(generated.ALL_POLICIES)

@@ -16,7 +16,7 @@ from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine.plan import Plan
 from agent_work_orders.workflow_engine.run import ROOT, Run
 
-QUICK = settings(max_examples=300, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=200, suppress_health_check=list(HealthCheck))
 PLANS = generated.plans_of(generated.QUIET_POLICIES)
 SEEDS = st.integers(0, 2**32 - 1)
 
