@@ -10,7 +10,9 @@ import msgspec
 from agent_work_orders.workflow_engine.plan import Task
 
 
-def subject(run_id: str, path: str, generation: int, spec: Task, input: dict[str, Any]) -> dict[str, Any]:
+def subject(
+    run_id: str, path: str, generation: int, spec: Task, input: dict[str, Any]
+) -> dict[str, Any]:
     """Everything that will happen if a person says yes. Nothing else is approved by it."""
     return {
         "run_id": run_id,
