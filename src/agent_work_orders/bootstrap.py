@@ -80,11 +80,12 @@ async def open_house(settings: Settings, clock: Clock | None = None) -> AsyncIte
         forge = LocalForge(settings.home / "reviews")
         agents = Agents(workspaces, registry, sink=transcripts.append, redact=redactor.text)
         desk = Desk(
-            toolbox.make(agents, workspaces, mirrors, forge),
+            toolbox.make(agents, workspaces, mirrors, forge, redactor.text),
             ledger=store.ledger,
             artifacts=store.artifacts,
             clock=clock,
             log=log,
+            clean=redactor,
         )
         engine = EmbeddedEngine(
             store.journal, desk, clock, limits=_limits(settings), starts=_starts(store)

@@ -14,6 +14,7 @@ import msgspec
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import AgentWorkOrdersError, Broken, Failed, Permanent, Transient
+from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.state_manager.artifacts import Artifacts
 from agent_work_orders.state_manager.ledger import Ledger
 from agent_work_orders.tools.tool import JsonObject, Order, Parked, Prompt, Tool
@@ -125,8 +126,9 @@ class Context:
         self.given.append(prompt_id)
 
     def artifact(self, name: str, content: bytes, media_type: str = "text/plain") -> str:
+        clean = self._desk.clean.content(content)
         kept = self._desk.artifacts.put(
-            self.order.order_id, self.path, name, content, media_type, self.now_ms()
+            self.order.order_id, self.path, name, clean, media_type, self.now_ms()
         )
         return kept.sha256
 
@@ -149,12 +151,15 @@ class Desk:
         artifacts: Artifacts,
         clock: Clock,
         log: Log,
+        clean: Redactor | None = None,
     ) -> None:
         self.tools = tools
         self.ledger = ledger
         self.artifacts = artifacts
         self.clock = clock
         self.log = log
+        # What a tool returns is kept for ever: secrets are taken out before.
+        self.clean = clean or Redactor()
 
     async def perform(self, request: Request, waiting: Callable[[], list[Prompt]] = list) -> Answer:
         """Run the tool to an answer, whatever happens. Cancelling the awaiting task stops the
@@ -163,7 +168,7 @@ class Desk:
         path, attempt = request.path, request.attempt
         try:
             outputs = await self._call(request.uses, context, request.input, request.timeout_s)
-            outputs = self._bounded(context, outputs)
+            outputs = self._bounded(context, self.clean.value(outputs))
         except Parked as parked:
             return TaskParked(
                 at_ms=self.clock.now_ms(),
@@ -179,7 +184,7 @@ class Desk:
                 path=path,
                 attempt=attempt,
                 failure=self._failure(context, error),
-                outputs=context.evidence,
+                outputs=self.clean.value(context.evidence),
                 usage=context.usage,
                 prompts=tuple(context.given),
             )
@@ -224,10 +229,15 @@ class Desk:
     def _failure(self, context: Context, error: BaseException) -> Failure:
         if isinstance(error, asyncio.CancelledError):
             return CANCELLED
-        if isinstance(error, Failed):
-            return failure_of(error)
         if isinstance(error, AgentWorkOrdersError) and not isinstance(error, Broken):
-            return failure_of(error)
+            found = failure_of(error)
+            clean = self.clean
+            return msgspec.structs.replace(
+                found,
+                message=clean.text(found.message),
+                hint=clean.text(found.hint),
+                context=clean.value(found.context),
+            )
         context.log(
             "task_broken", level="error", error=f"{type(error).__name__}: {error}", exc_info=error
         )

@@ -40,11 +40,15 @@ class Forge(Protocol):
     name: str
 
     async def find_pull_request(self, repository: str, key: str) -> PullRequest | None:
-        """The one opened under this key, or None. Never guesses by title."""
+        """The last one opened under this key, or None. Never guesses by title."""
         ...
 
     async def open_pull_request(self, proposal: Proposal, key: str) -> PullRequest:
         """Open it. Not idempotent by itself: call through `ctx.once` with `find_pull_request`."""
+        ...
+
+    async def update_pull_request(self, number: int, proposal: Proposal) -> PullRequest:
+        """Offer something else in its place. Repeating is harmless. NotFound `review_unknown`."""
         ...
 
     async def close_pull_request(self, repository: str, number: int, reason: str) -> None:

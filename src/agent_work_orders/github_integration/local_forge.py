@@ -38,6 +38,9 @@ class LocalForge:
     async def open_pull_request(self, proposal: Proposal, key: str) -> PullRequest:
         return await asyncio.to_thread(self._open, proposal, key)
 
+    async def update_pull_request(self, number: int, proposal: Proposal) -> PullRequest:
+        return await asyncio.to_thread(self._update, number, proposal)
+
     async def close_pull_request(self, repository: str, number: int, reason: str) -> None:
         await asyncio.to_thread(self._close, repository, number, reason)
 
@@ -51,27 +54,43 @@ class LocalForge:
         return [review for review in found if review is not None]
 
     def _find(self, repository: str, key: str) -> PullRequest | None:
-        for review in self.reviews(repository):
+        for review in reversed(self.reviews(repository)):
             if review.key == key:
                 return self._shown(review)
         return None
 
     def _open(self, proposal: Proposal, key: str) -> PullRequest:
         number = self._take_number(proposal.repository)
-        state = "draft" if proposal.draft else "open"
-        review = Review(key=key, number=number, state=state, proposal=proposal)
-        folder = self._folder / proposal.repository / str(number)
-        write(folder / "summary.md", f"# {proposal.title}\n\n{proposal.body}\n".encode())
-        write(folder / TITLE, msgspec.json.format(msgspec.json.encode(review)))
-        return self._shown(review)
+        return self._offer(Review(key=key, number=number, state="open", proposal=proposal))
+
+    def _update(self, number: int, proposal: Proposal) -> PullRequest:
+        before = self._known(proposal.repository, number)
+        return self._offer(msgspec.structs.replace(before, proposal=proposal))
+
+    def _offer(self, review: Review) -> PullRequest:
+        proposal = review.proposal
+        folder = self._folder / proposal.repository / str(review.number)
+        summary = f"# {proposal.title}\n\n{proposal.body}\n"
+        write(folder / "summary.md", summary.encode("utf-8", "replace"))
+        whole = msgspec.structs.replace(review, state="draft" if proposal.draft else "open")
+        write(folder / TITLE, msgspec.json.format(msgspec.json.encode(whole)))
+        return self._shown(whole)
 
     def _close(self, repository: str, number: int, reason: str) -> None:
-        review = self._read(repository, number)
-        if review is None:
-            raise NotFound("review_unknown", f"{repository} has no review {number}")
+        review = self._known(repository, number)
         closed = msgspec.structs.replace(review, state="closed", closed_because=reason)
         folder = self._folder / repository / str(number)
         write(folder / TITLE, msgspec.json.format(msgspec.json.encode(closed)))
+
+    def _known(self, repository: str, number: int) -> Review:
+        review = self._read(repository, number)
+        if review is None:
+            raise NotFound(
+                "review_unknown",
+                f"{repository} has no review {number}",
+                hint="`awo show` names the review of an order.",
+            )
+        return review
 
     def _take_number(self, repository: str) -> int:
         folder = self._folder / repository

@@ -99,6 +99,16 @@ class Mirror:
         )
         return answer.exit_code == 0
 
+    async def is_ancestor(self, older: str, newer: str) -> bool:
+        """Whether `newer` contains `older`, which may be itself. Both must be there."""
+        answer = await self.git.run(
+            "compare two commits",
+            ["merge-base", "--is-ancestor", check_sha(older), check_sha(newer)],
+            repository=self.path,
+            ok=frozenset({0, 1}),
+        )
+        return answer.exit_code == 0
+
     async def ref(self, name: str) -> str | None:
         out = await self._run(
             "read a reference", ["rev-parse", "--verify", "--quiet", name], ok=frozenset({0, 1})

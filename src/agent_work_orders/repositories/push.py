@@ -93,15 +93,7 @@ async def _send(
 
 async def _behind(mirror: Mirror, at: str, sha: str) -> bool:
     """Whether moving the branch from `at` to `sha` only adds commits."""
-    if not await mirror.has_commit(at):
-        return False
-    answer = await mirror.git.run(
-        "compare with the remote branch",
-        ["merge-base", "--is-ancestor", at, sha],
-        repository=mirror.path,
-        ok=frozenset({0, 1}),
-    )
-    return answer.exit_code == 0
+    return await mirror.has_commit(at) and await mirror.is_ancestor(at, sha)
 
 
 def _foreign(branch: str, at: str, expected: str | None) -> Permanent:

@@ -1,12 +1,16 @@
 """Taking secrets out of text before it is written anywhere.
 
-Two rules: the secrets we know, in the forms in which they travel (plain, URL- and JSON-escaped,
-base64), and the shapes of well-known tokens. One pass each, linear in the text.
+Two rules: the secrets we know, in the forms in which they travel (plain, URL-, JSON- and
+HTML-escaped, base64 alone or inside a longer text, hex), and the shapes of well-known tokens.
+Each shape is looked for only where its first letters occur, so that ordinary text costs a few
+searches for a fixed string; every pattern is bounded and starts where a run of its characters
+starts, so that no text makes it slow.
 """
 
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 from collections.abc import Iterable
@@ -17,18 +21,26 @@ MARK = "[redacted]"
 # FAULTS I3: a shorter secret would redact ordinary words; it is refused where it is set.
 SHORTEST = 8
 
-_SHAPES = re.compile(
-    r"gh[pousr]_[A-Za-z0-9]{20,255}"
-    r"|github_pat_[A-Za-z0-9_]{20,255}"
-    r"|sk-ant-[A-Za-z0-9_-]{20,255}"
-    r"|sk-[A-Za-z0-9]{32,128}"
-    r"|xox[abprs]-[A-Za-z0-9-]{10,255}"
-    r"|AKIA[0-9A-Z]{16}"
-    r"|eyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,2000}"
-    r"|key-[a-z2-7]{16}\.[A-Za-z0-9_-]{20,255}"
-    r"|-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[A-Za-z0-9+/=\s]{0,16384}"
+# `eyJ` where a run of token characters begins: after anything else, or after a terminal's colour.
+_EYJ = (
+    r"eyJ(?:(?<![A-Za-z0-9_-]eyJ)|(?<=\x1b\[[0-9]meyJ)"
+    r"|(?<=\x1b\[[0-9]{2}meyJ)|(?<=\x1b\[[0-9];[0-9]{2}meyJ))"
 )
-_USERINFO = re.compile(r"(?<=://)[^/\s:@]{0,256}:[^/\s@]{1,256}@")
+_PART = r"[A-Za-z0-9_-]{10,4000}+"
+_SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("gh", re.compile(r"gh[pousr]_[A-Za-z0-9]{20,255}")),
+    ("github_pat_", re.compile(r"github_pat_[A-Za-z0-9_]{20,255}")),
+    ("sk-", re.compile(r"sk-(?:ant-[A-Za-z0-9_-]{20,255}|[A-Za-z0-9]{32,128})")),
+    ("xox", re.compile(r"xox[abprs]-[A-Za-z0-9-]{10,255}")),
+    ("AKIA", re.compile(r"AKIA[0-9A-Z]{16}")),
+    (".eyJ", re.compile(rf"{_EYJ}{_PART}\.eyJ{_PART}\.{_PART}")),
+    ("key-", re.compile(r"key-[a-z2-7]{16}\.[A-Za-z0-9_-]{20,255}")),
+    (
+        "PRIVATE KEY-----",
+        re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:[A-Za-z0-9+/=\s]|\\[nr]){0,16384}"),
+    ),
+    ("://", re.compile(r"(?<=://)[^/\s:@]{0,256}+:[^/\s@]{1,256}+(?=@)")),
+)
 
 
 class Redactor:
@@ -36,20 +48,28 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         forms = {form for secret in secrets if len(secret) >= SHORTEST for form in _forms(secret)}
-        ordered = sorted(forms, key=len, reverse=True)
-        self._known = re.compile("|".join(map(re.escape, ordered))) if ordered else None
+        self._known = tuple(sorted(forms, key=len, reverse=True))
 
     def text(self, text: str) -> str:
-        if self._known is not None:
-            text = self._known.sub(MARK, text)
-        return _USERINFO.sub(MARK + "@", _SHAPES.sub(MARK, text))
+        for form in self._known:
+            if form in text:
+                text = text.replace(form, MARK)
+        for needle, shape in _SHAPES:
+            if needle in text:
+                text = shape.sub(MARK, text)
+        return text
+
+    def content(self, content: bytes) -> bytes:
+        """The same for a file; bytes that are not text stay as they are."""
+        text = content.decode("utf-8", "surrogateescape")
+        return self.text(text).encode("utf-8", "surrogateescape")
 
     def value(self, value: Any) -> Any:
-        """The same for every string in a JSON value."""
+        """The same for every string in a JSON value, names included."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
-            return {str(key): self.value(item) for key, item in value.items()}
+            return {self.text(str(key)): self.value(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return [self.value(item) for item in value]
         return value
@@ -57,11 +77,28 @@ class Redactor:
 
 def _forms(secret: str) -> set[str]:
     raw = secret.encode()
+    quoted = quote(secret, safe="")
+    escaped = json.dumps(secret)[1:-1]
     return {
         secret,
-        quote(secret, safe=""),
-        json.dumps(secret)[1:-1],
-        base64.b64encode(raw).decode(),
-        base64.urlsafe_b64encode(raw).decode(),
+        quoted,
+        re.sub("%..", lambda found: found[0].lower(), quoted),
+        escaped,
+        escaped.replace("/", "\\/"),
+        html.escape(secret),
         raw.hex(),
+        raw.hex().upper(),
+        *_inside_base64(raw),
     }
+
+
+def _inside_base64(raw: bytes) -> set[str]:
+    """What base64 makes of it at each of the three places where it can begin in a longer text:
+    without the characters at either end, which depend on what stands beside it."""
+    found: set[str] = set()
+    for before in range(3):
+        encoded = base64.b64encode(b"\0" * before + raw).decode().rstrip("=")
+        whole = (before + len(raw)) % 3 == 0
+        core = encoded[(0, 2, 3)[before] : None if whole else -1]
+        found |= {core, core.replace("+", "-").replace("/", "_")}
+    return {core for core in found if len(core) >= SHORTEST}

@@ -7,25 +7,29 @@ already there is not run again. Every attempt starts from the order's head with 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
 from agent_work_orders.agent_executor import transcript
-from agent_work_orders.agent_executor.agent import Agent, Entry, Request, Turn
+from agent_work_orders.agent_executor.agent import Agent, AgentError, Entry, Request, Turn
 from agent_work_orders.agent_executor.registry import Registry
 from agent_work_orders.command_loader import asked, catalogue, expansion, instructions
 from agent_work_orders.errors import Failed
 from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.tools import commit_message
-from agent_work_orders.tools.agent_failure import raise_for
+from agent_work_orders.tools.agent_failure import meaning
 from agent_work_orders.tools.schema import fields, flag, integer, nullable, text, texts
 from agent_work_orders.tools.tool import JsonObject, Parked, ToolContext
 from agent_work_orders.tools.workspaces import Workspace, Workspaces
 from agent_work_orders.workflow_engine.catalogue import ToolInfo
 
 TEXT_LIMIT = 8_000
+# Commands may stand in folders of `.claude/commands`, not arbitrarily deep ones.
+FOLDERS_DEEP = 6
+FOLDER_MODE = "040000"
 # A person who keeps talking must not keep one task open for ever.
 MAX_TURNS_BY_PROMPT = 50
 
@@ -114,6 +118,7 @@ class Agents:
     ) -> JsonObject:
         parent = workspace.head_sha
         await workspace.reset()
+        workspace.spoiled = True
         name = command_name(request)
         ctx.log("agent_command_started", command_name=name, agent=agent.name)
         try:
@@ -124,12 +129,16 @@ class Agents:
                 # They came while the commit was made; what they change joins it.
                 turn = await self._deliver(ctx, agent, workspace, request, tree, turn)
                 sha = await self._commit(ctx, workspace, agent, parent, sha)
+            if sha is None and not turn.text and not turn.saw_end:
+                silent = AgentError(kind="no_output", message="it said and changed nothing")
+                raise meaning(silent, ctx.now_ms())
         except (Failed, Parked):
             await self._keep_changes(ctx, workspace)
             ctx.log("agent_command_failed", level="warning", command_name=name, agent=agent.name)
             raise
         if sha is not None:
             await workspace.advance(sha)
+        workspace.spoiled = False
         ctx.log(
             "agent_command_completed",
             command_name=name,
@@ -180,7 +189,7 @@ class Agents:
         )
         ctx.spend(turn.usage)
         if turn.error is not None:
-            raise_for(turn.error, ctx.now_ms())
+            raise meaning(turn.error, ctx.now_ms())
         return turn
 
     async def _commit(
@@ -207,8 +216,7 @@ class Agents:
     async def _keep_changes(self, ctx: ToolContext, workspace: Workspace) -> None:
         """What a failed attempt left is evidence: kept in the mirror, not on the branch."""
         try:
-            label = f"failed-{ctx.path}-{ctx.attempt}".replace("[", "-").replace("]", "")
-            ctx.keep({"kept_sha": await workspace.sandbox.snapshot(label)})
+            ctx.keep({"kept_sha": await workspace.sandbox.snapshot(_label(ctx))})
         except Failed as error:
             ctx.log("evidence_not_kept", level="warning", error=str(error))
 
@@ -309,6 +317,12 @@ def _subject(ctx: ToolContext) -> str:
     return f"{ctx.path}: {commit_message.one_line(what)}" if what else ctx.path
 
 
+def _label(ctx: ToolContext) -> str:
+    """A name for what a failed attempt left; paths may be longer than a reference's part."""
+    digest = hashlib.sha256(ctx.key.encode()).hexdigest()[:16]
+    return f"failed-{digest}-{ctx.attempt}"
+
+
 def _iteration(ctx: ToolContext) -> int:
     """Which iteration this is, for scripts that answer differently the second time."""
     indexes = [int(part.split("]")[0]) for part in ctx.path.split("[")[1:]]
@@ -345,10 +359,14 @@ async def _outputs(workspace: Workspace, parent: str, sha: str | None, turn: Tur
 async def base_files(mirror: Mirror, sha: str) -> dict[str, bytes]:
     """The instruction and command files of the trusted base commit."""
     found: dict[str, bytes] = {}
-    names = await mirror.list_tree(sha, ".claude", ".awo", "AGENTS.md", "CLAUDE.md")
-    for path in names:
-        if instructions.is_wanted(path):
+    names = ["AGENTS.md", "CLAUDE.md", ".claude/", ".awo/"]
+    for _ in range(FOLDERS_DEEP):
+        entries = await mirror.list_tree(sha, *names)
+        for path in filter(instructions.is_wanted, entries):
             content = await mirror.show(sha, path)
             if content is not None:
                 found[path] = content
+        names = [f"{path}/" for path, (mode, _) in entries.items() if mode == FOLDER_MODE]
+        if not names:
+            break
     return found

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from agent_work_orders.agent_executor.agent import AgentError
-from agent_work_orders.errors import Environmental, Failed, Permanent, Transient
+from agent_work_orders.errors import Failed, Permanent, Transient
 from agent_work_orders.tools.tool import Parked
 
 # Without a reset time: an overloaded model is back in minutes, a used-up quota is not.
 OVERLOADED_MS = 60_000
 QUOTA_MS = 15 * 60_000
+# What an agent says of the future is its word only: never at once, never longer than a week.
+SHORTEST_MS = 1_000
+LONGEST_MS = 7 * 24 * 3_600_000
 
 
-def raise_for(error: AgentError, now_ms: int) -> None:
-    """Always raises."""
-    if error.kind in ("rate_limit", "overloaded"):
-        wait_ms = QUOTA_MS if error.kind == "rate_limit" else OVERLOADED_MS
-        raise Parked("model_quota", error.retry_at_ms or now_ms + wait_ms)
-    raise failure(error)
-
-
-def failure(error: AgentError) -> Failed:
+def meaning(error: AgentError, now_ms: int) -> Failed | Parked:
+    """What to raise."""
     message = error.message or error.kind
     match error.kind:
         case "auth":
@@ -33,6 +31,7 @@ def failure(error: AgentError) -> Failed:
                 "agent_model_unreachable",
                 f"The agent's model did not answer: {message}",
                 hint="It is tried again by itself; if it stays so, check the network.",
+                dependency="model",
             )
         case "invalid_request":
             return Permanent(
@@ -40,6 +39,11 @@ def failure(error: AgentError) -> Failed:
                 f"The model refused the agent's request: {message}",
                 hint="Check the model's name and the agent's options.",
             )
+        case "rate_limit" | "overloaded":
+            wait_ms = QUOTA_MS if error.kind == "rate_limit" else OVERLOADED_MS
+            if error.retry_at_ms is not None:
+                wait_ms = min(max(error.retry_at_ms - now_ms, SHORTEST_MS), LONGEST_MS)
+            return Parked("model_quota", now_ms + wait_ms)
         case "max_turns" | "budget":
             return Permanent(
                 "agent_limit_reached",
@@ -71,4 +75,4 @@ def failure(error: AgentError) -> Failed:
                 hint="Read the transcript, then retry with a prompt.",
                 exit_code=error.exit_code if error.exit_code is not None else -1,
             )
-    return Environmental("agent_failed", message)
+    assert_never(error.kind)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from agent_work_orders.errors import Refused
+from collections.abc import Callable
+
+from agent_work_orders.errors import Permanent, Refused
 from agent_work_orders.github_integration.forge import Forge, Proposal
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.sandbox_manager.sandbox import Sandbox
@@ -41,9 +43,10 @@ class OpenPullRequest:
         undo="forge.close_pull_request",
     )
 
-    def __init__(self, workspaces: Workspaces, forge: Forge) -> None:
+    def __init__(self, workspaces: Workspaces, forge: Forge, redact: Callable[[str], str]) -> None:
         self._workspaces = workspaces
         self._forge = forge
+        self._redact = redact
 
     async def __call__(
         self,
@@ -57,13 +60,21 @@ class OpenPullRequest:
         async with self._workspaces.own(ctx) as workspace:
             await push_head(ctx, workspace)
             proposal = await self._proposal(ctx, workspace, title, body, draft, tests)
-            order, key = ctx.order, f"{ctx.order.order_id}:pull_request"
+            order, key = ctx.order, key_of(ctx.order.order_id)
 
             async def look() -> JsonObject | None:
+                """The order's open one: made before a crash, or by an earlier pass of the task."""
                 found = await self._forge.find_pull_request(order.repository, key)
-                return None if found is None else _receipt(found.number, found.url, proposal)
+                if found is None or found.state == "closed":
+                    return None
+                if found.head_sha != proposal.head_sha:
+                    found = await self._forge.update_pull_request(found.number, proposal)
+                return _receipt(found.number, found.url, proposal)
 
             async def do() -> JsonObject:
+                there = await look()
+                if there is not None:
+                    return there
                 opened = await self._forge.open_pull_request(proposal, key)
                 ctx.log("github_pull_request_created", pull_request_url=opened.url)
                 return _receipt(opened.number, opened.url, proposal)
@@ -86,7 +97,7 @@ class OpenPullRequest:
         tests: JsonObject | None,
     ) -> Proposal:
         order = ctx.order
-        said_title, said_body = await agent_summary(workspace.sandbox)
+        said_title, said_body = map(self._redact, await agent_summary(workspace.sandbox))
         stat = await workspace.mirror.diff_stat(workspace.base_sha, workspace.head_sha)
         log = await workspace.mirror.log(workspace.base_sha, workspace.head_sha)
         evidence: JsonObject = {
@@ -100,8 +111,8 @@ class OpenPullRequest:
         return Proposal(
             order_id=order.order_id,
             repository=order.repository,
-            title=commit_message.title(order, title or said_title),
-            body=body or said_body or _body(ctx, evidence),
+            title=self._redact(commit_message.title(order, title or said_title)),
+            body=self._redact(body) or said_body or _body(ctx, evidence),
             head_branch=order.branch,
             base_branch=workspace.base_branch,
             head_sha=workspace.head_sha,
@@ -133,10 +144,22 @@ class ClosePullRequest:
         self, ctx: ToolContext, *, number: int, branch: str | None = None, head: str | None = None
     ) -> JsonObject:
         reason = f"rolled back with {ctx.order.order_id}"
+        mine = await self._forge.find_pull_request(ctx.order.repository, key_of(ctx.order.order_id))
+        if mine is None or mine.number != number:
+            raise Permanent(
+                "pull_request_not_ours",
+                f"This order did not open #{number}",
+                hint="An order closes only its own pull request; close that one by hand.",
+            )
         await self._forge.close_pull_request(ctx.order.repository, number, reason)
         if branch is not None and head is not None:
             await self._delete_branch(ctx, branch=branch, head=head)
         return {"closed": True}
+
+
+def key_of(order_id: str) -> str:
+    """Under which an order's pull request is found again."""
+    return f"{order_id}:pull_request"
 
 
 async def agent_summary(sandbox: Sandbox) -> tuple[str, str]:

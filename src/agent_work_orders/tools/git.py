@@ -37,7 +37,12 @@ class Commit:
                 for commit in log:
                     if commit.trailers.get(commit_message.KEY) == ctx.key:
                         return {"commit": commit.sha, "changed": True}
-                return None
+                imported = await _imported(workspace, ctx.key)
+                if imported is None:
+                    return None
+                await workspace.advance(imported)
+                await workspace.reset()
+                return {"commit": imported, "changed": True}
 
             async def do() -> JsonObject:
                 written = commit_message.write(
@@ -59,6 +64,17 @@ class Commit:
             )
 
 
+async def _imported(workspace: Workspace, key: str) -> str | None:
+    """The task's commit on the present head that was made but not put on the branch."""
+    made = await workspace.mirror.refs(order_ref(workspace.order_id, "commits"))
+    for sha in made.values():
+        for commit in await workspace.mirror.log(workspace.head_sha, sha):
+            mine = commit.sha == sha and commit.parents == (workspace.head_sha,)
+            if mine and commit.trailers.get(commit_message.KEY) == key:
+                return sha
+    return None
+
+
 class Rebase:
     info = ToolInfo(
         name="git.rebase",
@@ -77,6 +93,11 @@ class Rebase:
         async with self._workspaces.own(ctx) as workspace:
             mirror = await self._mirrors.ensure(url.parse(ctx.order.repository_url))
             target = mirror.resolve_base(onto or workspace.base_branch)
+            if await workspace.mirror.is_ancestor(target.sha, workspace.head_sha):
+                # An attempt that was cut off has moved the head, or nothing is newer.
+                if await workspace.mirror.is_ancestor(workspace.base_sha, target.sha):
+                    await workspace.rebase(target.sha, workspace.head_sha)
+                return {"head": workspace.head_sha, "conflicts": []}
             done = await rebase.rebase(
                 workspace.mirror, base=workspace.base_sha, head=workspace.head_sha, onto=target.sha
             )
@@ -88,14 +109,13 @@ class Rebase:
                     hint="Start a new order on the newer base, or resolve the conflict by hand.",
                     files=list(done.files),
                 )
-            if done.head != workspace.head_sha:
-                await workspace.advance(done.head)
-                await workspace.reset()
+            await workspace.rebase(target.sha, done.head)
             return {"head": done.head, "conflicts": []}
 
 
 async def push_head(ctx: ToolContext, workspace: Workspace) -> JsonObject:
-    """The order's head on its branch at the origin: exactly once per head."""
+    """The order's head on its branch at the origin: once per task and head. The task is part of
+    the key, because a branch that was deleted by an undo is pushed again by a retry."""
     need_changes(workspace)
     order, head = ctx.order, workspace.head_sha
     origin = url.parse(order.repository_url)
@@ -111,7 +131,7 @@ async def push_head(ctx: ToolContext, workspace: Workspace) -> JsonObject:
         return {"branch": order.branch, "head": head}
 
     receipt = await ctx.once(
-        f"{order.order_id}:push:{order.branch}:{head}",
+        f"{ctx.key}:push:{head}",
         what="push the branch",
         intent={"branch": order.branch, "head": head},
         look=look,

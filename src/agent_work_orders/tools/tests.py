@@ -6,6 +6,7 @@ Exit code and report must agree; where they do not, the tests did not pass.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 
@@ -18,7 +19,6 @@ from agent_work_orders.tools.tool import JsonObject, ToolContext
 from agent_work_orders.tools.workspaces import Workspace, Workspaces
 from agent_work_orders.workflow_engine.catalogue import ToolInfo
 
-REPORT = ".awo-junit.xml"
 SUMMARY_CHARS = 4_000
 # pytest's own code for "no tests were collected".
 PYTEST_NONE = 5
@@ -63,6 +63,7 @@ class Run:
     ) -> JsonObject:
         if at == "base":
             async with self._workspaces.own(ctx) as workspace:
+                workspace.spoiled = True
                 await workspace.sandbox.checkout(workspace.base_sha)
                 try:
                     outputs = await self._test(ctx, workspace, command, junit)
@@ -85,34 +86,43 @@ class Run:
         self, ctx: ToolContext, workspace: Workspace, command: list[str] | None, report: str | None
     ) -> JsonObject:
         sandbox = workspace.sandbox
+        private = ""
         if not command:
-            command, report = await detect(sandbox)
+            # Outside the workspace, one per task: nothing to commit, nothing to share.
+            name = f"junit-{hashlib.sha256(ctx.key.encode()).hexdigest()[:16]}.xml"
+            private = await sandbox.put_private(name, b"")
+            command, reports = await detect(sandbox, private)
+            private = private if reports else ""
         if command is None:
             return _nothing()
+        before = await _read(sandbox, report)
         done = await sandbox.execute(command, timeout_s=ctx.timeout_s)
+        ctx.artifact("test-output.txt", done.stdout + b"\n" + done.stderr)
         if done.ended == "timed_out":
+            tail = _tail(done)
+            ctx.keep({**_nothing(), "found": True, "summary": tail, "command": command})
             raise Permanent(
                 "tests_timeout",
                 f"The tests took longer than {ctx.timeout_s:g} s and were stopped",
                 hint="Give the task a larger `timeout`, or find the test that hangs.",
             )
-        content = await _read(sandbox, report)
-        if report == REPORT:
-            await sandbox.execute(["rm", "-f", "--", REPORT], timeout_s=30.0)
-        ctx.artifact("test-output.txt", done.stdout + b"\n" + done.stderr)
+        content = await (_take(sandbox, private) if private else _read(sandbox, report))
+        if content == before:
+            content = None  # committed, or left by another run: not this one's
         kept = "" if content is None else ctx.artifact("junit.xml", content, "application/xml")
-        return judge(done, content, expected=report is not None, report=kept, command=command)
+        expected = bool(private) or report is not None
+        return judge(done, content, expected=expected, report=kept, command=command)
 
 
-async def detect(sandbox: Sandbox) -> tuple[list[str] | None, str | None]:
-    """The test command of the workspace by its files, and where its report will be."""
+async def detect(sandbox: Sandbox, report: str) -> tuple[list[str] | None, bool]:
+    """The test command of the workspace by its files, and whether it will write `report`."""
     package = await _read(sandbox, "package.json")
     if package is not None and _has_test_script(package):
-        return ["npm", "test", "--silent"], None
+        return ["npm", "test", "--silent"], False
     if await _read(sandbox, "go.mod") is not None:
-        return ["go", "test", "./..."], None
+        return ["go", "test", "./..."], False
     if await _read(sandbox, "Cargo.toml") is not None:
-        return ["cargo", "test"], None
+        return ["cargo", "test"], False
     names = ("pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini", "setup.py", "conftest.py")
     found = [name for name in names if await _read(sandbox, name) is not None]
     listed = await sandbox.execute(
@@ -120,20 +130,13 @@ async def detect(sandbox: Sandbox) -> tuple[list[str] | None, str | None]:
         timeout_s=60.0,
     )
     if not listed.stdout.strip() and not (found and await _has(sandbox, "tests")):
-        return None, None
+        return None, False
     probe = await sandbox.execute(["python3", "-c", "import pytest"], timeout_s=60.0)
     if probe.success:
-        return [
-            "python3",
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            f"--junitxml={REPORT}",
-        ], REPORT
+        options = ["-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
+        return ["python3", "-B", "-m", "pytest", *options], True
     top = "tests" if await _has(sandbox, "tests") else "."
-    return ["python3", "-B", "-m", "unittest", "discover", "-s", top, "-t", "."], None
+    return ["python3", "-B", "-m", "unittest", "discover", "-s", top, "-t", "."], False
 
 
 def judge(
@@ -149,7 +152,7 @@ def judge(
         "command": command,
         "found": True,
     }
-    tail = (shown(done.stdout) + "\n" + shown(done.stderr)).strip()[-SUMMARY_CHARS:]
+    tail = _tail(done)
     counted: junit.Report | None = None
     problem = ""
     if content is not None:
@@ -173,6 +176,10 @@ def judge(
     if none_run:
         summary = "no tests were run"
     return {**outputs, "passed": passed, "found": not none_run, "summary": summary or "failed"}
+
+
+def _tail(done: Execution) -> str:
+    return (shown(done.stdout) + "\n" + shown(done.stderr)).strip()[-SUMMARY_CHARS:]
 
 
 def _ran_none(done: Execution, counted: junit.Report | None, tail: str) -> bool:
@@ -199,7 +206,7 @@ def _nothing() -> JsonObject:
 def _has_test_script(package: bytes) -> bool:
     try:
         scripts = json.loads(package).get("scripts", {})
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return False
     script = scripts.get("test", "") if isinstance(scripts, dict) else ""
     return bool(script) and "no test specified" not in str(script)
@@ -212,6 +219,13 @@ async def _read(sandbox: Sandbox, path: str | None) -> bytes | None:
         return await sandbox.read_file(path, limit_bytes=junit.LIMIT_BYTES)
     except Refused:
         return None
+
+
+async def _take(sandbox: Sandbox, path: str) -> bytes | None:
+    """A private file's content, None when nothing was written; the file goes."""
+    done = await sandbox.execute(["cat", "--", path], timeout_s=30.0)
+    await sandbox.execute(["rm", "-rf", "--", path], timeout_s=30.0)
+    return done.stdout if done.success and done.stdout and not done.truncated else None
 
 
 async def _has(sandbox: Sandbox, path: str) -> bool:

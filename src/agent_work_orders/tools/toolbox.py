@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from agent_work_orders.github_integration.forge import Forge
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.tools import forge as forges
@@ -29,7 +31,13 @@ CATALOGUE: Catalogue = {
 }
 
 
-def make(agents: Agents, workspaces: Workspaces, mirrors: Mirrors, forge: Forge) -> dict[str, Tool]:
+def make(
+    agents: Agents,
+    workspaces: Workspaces,
+    mirrors: Mirrors,
+    forge: Forge,
+    redact: Callable[[str], str],
+) -> dict[str, Tool]:
     made: list[Tool] = [
         AgentCommand(agents),
         AgentPrompt(agents),
@@ -40,7 +48,7 @@ def make(agents: Agents, workspaces: Workspaces, mirrors: Mirrors, forge: Forge)
         git.Rollback(workspaces),
         sandbox.Exec(workspaces),
         tests.Run(workspaces),
-        forges.OpenPullRequest(workspaces, forge),
+        forges.OpenPullRequest(workspaces, forge, redact),
         forges.ClosePullRequest(forge, mirrors),
     ]
     return {tool.info.name: tool for tool in made}

@@ -30,6 +30,12 @@ class Workspace(msgspec.Struct, kw_only=True):
     base_sha: str
     head_sha: str
     order_id: str
+    doubtful: bool = False
+    """The last task that owned it did not end well: a step that was cut off may have been done,
+    so its head is read again."""
+    spoiled: bool = False
+    """Its files are not what the next task may build on: half of an agent's work, another
+    commit."""
 
     async def advance(self, sha: str) -> None:
         """Move the order's head; Broken when somebody else has moved it."""
@@ -40,9 +46,19 @@ class Workspace(msgspec.Struct, kw_only=True):
         await self.mirror.set_ref(name, sha, old=old)
         self.head_sha = sha
 
+    async def rebase(self, base_sha: str, head_sha: str) -> None:
+        """The order stands on a newer base. The head moves first: after a crash in between, the
+        next attempt finds the new base below the head and only moves the base."""
+        if head_sha != self.head_sha:
+            await self.advance(head_sha)
+        await self.mirror.keep(order_ref(self.order_id, "base"), base_sha)
+        self.base_sha = base_sha
+        await self.reset()
+
     async def reset(self) -> None:
         """The workspace as of the order's head."""
         await self.sandbox.checkout(self.head_sha)
+        self.spoiled = False
 
 
 class Workspaces:
@@ -58,17 +74,20 @@ class Workspaces:
         """The workspace for a task that changes it."""
         with self._turn(ctx.order.order_id) as turnstile:
             async with turnstile.alone():
-                yield await self._get(ctx)
+                workspace = await self._get(ctx)
+                workspace.doubtful = True
+                yield workspace
+                workspace.doubtful = False
 
     @asynccontextmanager
     async def share(self, ctx: ToolContext) -> AsyncIterator[Workspace]:
         """The workspace for a task that only runs something in it."""
         with self._turn(ctx.order.order_id) as turnstile:
-            if ctx.order.order_id not in self._open:
+            if self._ready(ctx.order.order_id) is None:
                 async with turnstile.alone():
                     await self._get(ctx)
             async with turnstile.shared():
-                yield await self._get(ctx)
+                yield self._ready(ctx.order.order_id) or await self._get(ctx)
 
     async def close(self, order_id: str) -> None:
         """The order ended: its sandbox goes, its commits stay in the mirror."""
@@ -90,14 +109,21 @@ class Workspaces:
             if not self._users[order_id]:
                 del self._users[order_id], self._turnstiles[order_id]
 
+    def _ready(self, order_id: str) -> Workspace | None:
+        """The open workspace, if it can be used as it is; a removed folder makes it anew."""
+        found = self._open.get(order_id)
+        if found is None or found.doubtful or not self._sandboxes.workspace(order_id).is_dir():
+            return None
+        return found
+
     async def _get(self, ctx: ToolContext) -> Workspace:
         order = ctx.order
-        found = self._open.get(order.order_id)
+        found = self._ready(order.order_id)
         if found is not None:
             return found
         base = await self.base(ctx)
         mirror = self._mirrors.at(order.repository)
-        head = await mirror.ref(order_ref(order.order_id, "head")) or str(base["base_sha"])
+        base_sha, head = await span(mirror, order.order_id, str(base["base_sha"]))
         spec = Spec(
             order_id=order.order_id,
             sandbox_type=msgspec.convert(order.sandbox_type, SandboxType),
@@ -105,18 +131,25 @@ class Workspaces:
             base_sha=head,
             branch=order.branch,
         )
+        before = self._open.get(order.order_id)
+        adopted = self._sandboxes.workspace(order.order_id).is_dir()
         sandbox = self._sandboxes.open(spec)
         await sandbox.setup()
         workspace = Workspace(
             mirror=mirror,
             sandbox=sandbox,
             base_branch=str(base["base_branch"]),
-            base_sha=str(base["base_sha"]),
+            base_sha=base_sha,
             head_sha=head,
             order_id=order.order_id,
         )
-        await workspace.reset()
+        # What earlier tasks changed and nobody committed yet is theirs to keep over a restart.
+        spoiled = before is not None and before.spoiled
+        if spoiled or (adopted and (await sandbox.state()).head_sha != head):
+            await workspace.reset()
         self._open[order.order_id] = workspace
+        if before is not None:
+            return workspace
         ctx.log(
             "sandbox_created",
             sandbox_identifier=sandbox.sandbox_identifier,
@@ -144,6 +177,13 @@ class Workspaces:
             look=nothing,
             do=resolve,
         )
+
+
+async def span(mirror: Mirror, order_id: str, first_base: str) -> tuple[str, str]:
+    """The order's base and head as of now: the base is where it started, or was rebased to."""
+    refs = await mirror.refs(order_ref(order_id))
+    base = refs.get(order_ref(order_id, "base"), first_base)
+    return base, refs.get(order_ref(order_id, "head"), base)
 
 
 def need_changes(workspace: Workspace) -> None:
