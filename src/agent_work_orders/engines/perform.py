@@ -203,8 +203,16 @@ class Desk:
             await self._call(request.uses, context, request.input, request.timeout_s)
         except Exception as error:
             failure = self._failure(context, error)
-            return Undone(at_ms=self.clock.now_ms(), path=request.path, failure=failure)
-        return Undone(at_ms=self.clock.now_ms(), path=request.path)
+            return self._undone(request, failure)
+        return self._undone(request, None)
+
+    def _undone(self, request: Request, failure: Failure | None) -> Undone:
+        return Undone(
+            at_ms=self.clock.now_ms(),
+            path=request.path,
+            attempt=request.attempt,
+            failure=failure,
+        )
 
     async def _call(
         self, uses: str, context: Context, inputs: JsonObject, timeout_s: float

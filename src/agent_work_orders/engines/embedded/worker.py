@@ -119,7 +119,7 @@ class Worker:
         return Request(
             run_id=held.run.run_id,
             path=effect.path,
-            attempt=effect.attempt if isinstance(effect, ask.Perform) else 1,
+            attempt=effect.attempt,
             key=effect.key,
             uses=effect.uses,
             input=effect.input,
