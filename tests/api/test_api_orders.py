@@ -92,6 +92,9 @@ async def _evidence(client: Any, order_id: str) -> None:
     assert page["has_more"] is True
     more = (await client.get(f"{base}/transcript", params={"after": page["next_after"]})).json()
     assert [entry["text"] for entry in more["entries"]][-1:] == ["Done."]
+    for anywhere in (1, 7, 10**9):
+        odd = await client.get(f"{base}/transcript", params={"after": anywhere})
+        models.TranscriptPage.model_validate(odd.json())
     artifacts = (await client.get(f"{base}/artifacts")).json()
     models.ArtifactList.model_validate(artifacts)
 

@@ -30,6 +30,7 @@ from agent_work_orders.api.routes import (
 )
 from agent_work_orders.bootstrap import House
 from agent_work_orders.errors import AgentWorkOrdersError
+from agent_work_orders.settings import Settings
 
 TITLE = "Agent Work Orders"
 DESCRIPTION = (
@@ -76,12 +77,19 @@ def create_app(house: House, bound: str = "") -> FastAPI:
     app.add_middleware(Authentication, house=house)
     app.add_middleware(
         Guard,
-        hosts=(*settings.allowed_hosts, settings.host, bound),
+        hosts=_names(settings, bound),
         origins=settings.allowed_origins,
         any_address=settings.host in ANYWHERE,
         log=rooms.log,
     )
     return app
+
+
+def _names(settings: Settings, bound: str) -> list[str]:
+    """What the server may be called, besides the names of this machine."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    own = () if settings.host in ANYWHERE else (host, bound)
+    return [name for name in (*settings.allowed_hosts, *own) if name]
 
 
 def _explain_errors(app: FastAPI) -> None:

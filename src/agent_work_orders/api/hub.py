@@ -86,17 +86,21 @@ class Hub:
 
     def join(self, listener: Listener) -> None:
         """From now on the listener gets rows; it must have read up to here, without a pause."""
+        self.check_room()
+        if self._reader is None:
+            self._cursor = self.start_from()
+            self._reader = asyncio.get_running_loop().create_task(self._read())
+            self._reader.add_done_callback(self._reader_ended)
+        self._listeners.add(listener)
+
+    def check_room(self) -> None:
+        """Unavailable `stream_unavailable` when nobody else can listen."""
         if self._closed or len(self._listeners) >= MAX_LISTENERS:
             raise Unavailable(
                 "stream_unavailable",
                 "No further live connection is possible now",
                 hint="Try again later, or poll.",
             )
-        if self._reader is None:
-            self._cursor = self.start_from()
-            self._reader = asyncio.get_running_loop().create_task(self._read())
-            self._reader.add_done_callback(self._reader_ended)
-        self._listeners.add(listener)
 
     def leave(self, listener: Listener) -> None:
         self._listeners.discard(listener)

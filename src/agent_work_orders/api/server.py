@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import ipaddress
 import signal
 import socket
@@ -53,6 +54,8 @@ async def serving(settings: Settings, on_ready: OnReady | None = None) -> int:
                 app.state.draining = True
                 app.state.hub.close()
 
+            # What is there now stays for good: the collector need not walk it during requests.
+            gc.freeze()
             server = _Server(_config(app), ready, drain)
             await server.serve(sockets=[listening])
             return 0 if server.started else 1

@@ -50,7 +50,9 @@ async def events(
         order_id = found.agent_work_order_id
     if last_event_id:
         after = _number(last_event_id)
-    return EventStream(house_of(request), request.app.state.hub, Listener(caller, order_id), after)
+    hub: Hub = request.app.state.hub
+    hub.check_room()
+    return EventStream(house_of(request), hub, Listener(caller, order_id), after)
 
 
 def _number(text: str) -> int:

@@ -52,8 +52,9 @@ async def status(request: Request) -> Response:
     caller.need("read")
     health = house.engine.health()
     trouble = house.store.trouble()
+    engine = {name: health[name] for name in models.EngineStatus.model_fields}
     if caller.repositories is not None:
-        health = {**health, "quarantined": []}
+        engine["quarantined"] = []
     sandboxes = [
         one for one in house.rooms.sandboxes.records() if one.status in ("PROVISIONING", "ACTIVE")
     ]
@@ -72,7 +73,7 @@ async def status(request: Request) -> Response:
             },
             "work_orders": _counts(house, caller),
             "approvals_asked": len(approvals.asked(house.rooms, caller, 500)),
-            "engine": health,
+            "engine": engine,
             "journal": "ok" if trouble is None else trouble[0],
         }
     )
