@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import structlog
 
 from agent_work_orders import ids
 from agent_work_orders.agent_executor import claude_code
@@ -20,10 +19,10 @@ from agent_work_orders.clock import Clock, SystemClock
 from agent_work_orders.engines.embedded.archive import ArchivedRuns
 from agent_work_orders.engines.embedded.engine import EmbeddedEngine
 from agent_work_orders.engines.embedded.lanes import Limits, Ticket
-from agent_work_orders.engines.engine import Change
 from agent_work_orders.engines.perform import Desk
 from agent_work_orders.github_integration.local_forge import LocalForge
 from agent_work_orders.observability.logs import OrderFiles
+from agent_work_orders.observability.order_log import OrderLog, Sink
 from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.sandbox_manager.agent_user import DEFAULT_ID, agent_user
@@ -31,6 +30,7 @@ from agent_work_orders.sandbox_manager.processes import home_tag
 from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.settings import Settings
+from agent_work_orders.state_manager.files import local_key as local_keys
 from agent_work_orders.state_manager.records import OrderFilter
 from agent_work_orders.state_manager.sqlite.archive import SqliteArchive
 from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
@@ -38,13 +38,14 @@ from agent_work_orders.state_manager.sqlite.store import SqliteStore
 from agent_work_orders.tools import toolbox
 from agent_work_orders.tools.agent import Agents
 from agent_work_orders.tools.workspaces import Workspaces
+from agent_work_orders.work_orders.housekeeper import Housekeeper
 from agent_work_orders.work_orders.projection import PRIORITIES
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.work_orders.scribe import Scribe
 from agent_work_orders.work_orders.shelf import Shelf
 from agent_work_orders.work_orders.transcripts import Transcripts
 
-LOCAL_KEY = "local.key"
+LOCAL_KEY = local_keys.NAME
 FEED_KEEP = 50_000
 
 
@@ -63,83 +64,45 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
 async def open_house(settings: Settings, clock: Clock | None = None) -> AsyncIterator[House]:
     """Everything from the data directory up, running; stopped in order at the end."""
     clock = clock or SystemClock()
-    store = await asyncio.to_thread(
-        lambda: SqliteStore.open(settings.home, clock, synchronous=settings.synchronous)
-    )
-    try:
-        local_key = _local_key(settings.home)
-        redactor = Redactor([local_key, settings.anthropic_api_key])
+    async with AsyncExitStack() as at_end:
+        store = await _store(settings, clock)
+        at_end.push_async_callback(store.close)
         files = OrderFiles(settings.home / "logs" / "agent_work_orders", clock)
-        log = _Log(store, files, redactor, clock)
-        mirrors = Mirrors(settings.home / "mirrors", Git(tag=home_tag(settings.home)))
-        user = agent_user(settings.agent_uid or DEFAULT_ID)
-        sandboxes = LocalSandboxes(settings.home, mirrors, clock, user=user)
-        workspaces = Workspaces(mirrors, sandboxes)
-        registry = Registry(clock, claude=_claude(settings))
-        transcripts = Transcripts(settings.home / "transcripts")
-        forge = LocalForge(settings.home / "reviews")
-        agents = Agents(workspaces, registry, sink=transcripts.append, redact=redactor.text)
-        desk = Desk(
-            toolbox.make(agents, workspaces, mirrors, forge, redactor.text),
-            ledger=store.ledger,
-            artifacts=store.artifacts,
-            clock=clock,
-            log=log,
-            clean=redactor,
-        )
+        at_end.callback(files.close)
+        local_key = local_keys.ensure(settings.home)
+        redactor = Redactor([local_key, settings.anthropic_api_key])
+        log = OrderLog(files, clock, redact=redactor.value, sink=_log_sink(store))
+        sandboxes = _sandboxes(settings, settings.home, clock)
+        at_end.callback(sandboxes.close)
+        looking = _rooms(settings, settings.home, store, sandboxes, clock)
+        workspaces = Workspaces(looking.mirrors, sandboxes)
         engine = EmbeddedEngine(
-            store.journal, desk, clock, limits=_limits(settings), starts=_starts(store)
+            store.journal,
+            _desk(looking, workspaces, log, redactor),
+            clock,
+            limits=_limits(settings),
+            starts=_starts(store),
         )
-        rooms = Rooms(
+        rooms = msgspec.structs.replace(
+            looking,
             engine=engine,
-            records=store.records,
-            approvals=store.approvals,
-            logbook=store.logbook,
-            feed=store.feed,
-            versions=store.versions,
-            ledger=store.ledger,
-            artifacts=store.artifacts,
-            audit=store.audit,
-            keys=store.keys,
-            idempotency=store.idempotency,
-            mirrors=mirrors,
-            sandboxes=sandboxes,
-            agents=registry,
-            forge=forge,
-            transcripts=transcripts,
-            shelf=Shelf(),
-            catalogue=toolbox.CATALOGUE,
-            clock=clock,
-            home=settings.home,
+            queue_until_ms=engine.held_until_ms,
             log=log,
             redact=redactor.text,
-            queue_until_ms=engine.held_until_ms,
-            default_sandbox=settings.default_sandbox,
-            default_agent=settings.default_agent,
-            git_origins=frozenset(settings.git_origins),
         )
-        scribe = Scribe(rooms)
+        scribe, keeper = Scribe(rooms), Housekeeper(workspaces, log)
         engine.observe(scribe.observe)
-        keeper = _Housekeeper(workspaces)
         engine.observe(keeper.observe)
         await sandboxes.sweep()
+        at_end.push_async_callback(keeper.finish)
+        at_end.push_async_callback(scribe.finish)
+        at_end.push_async_callback(engine.stop, drain_s=settings.drain_s)
         await engine.start()
-        await scribe.catch_up()
+        await scribe.catch_up(engine.open_runs())
         open_orders: set[str] = {ids.order_of(run_id) for run_id in engine.open_runs()}
         await sandboxes.reap(open_orders, clock.now_ms())
         await store.feed.trim(FEED_KEEP)
-        try:
-            yield House(
-                settings=settings, store=store, engine=engine, rooms=rooms, local_key=local_key
-            )
-        finally:
-            await engine.stop(drain_s=settings.drain_s)
-            scribe.flush()
-            await keeper.finish()
-            sandboxes.close()
-            files.close()
-    finally:
-        await store.close()
+        yield House(settings=settings, store=store, engine=engine, rooms=rooms, local_key=local_key)
 
 
 @asynccontextmanager
@@ -154,7 +117,7 @@ async def open_archive(settings: Settings, clock: Clock | None = None) -> AsyncI
             await SqliteStore.open(home, clock, synchronous="NORMAL").close()
         archive = await asyncio.to_thread(SqliteArchive, home, clock)
         try:
-            yield _archived(settings, home, archive, clock)
+            yield _rooms(settings, home, archive, _sandboxes(settings, home, clock), clock)
         finally:
             archive.close()
 
@@ -165,34 +128,60 @@ async def open_upkeep(
 ) -> AsyncIterator[tuple[Rooms, SqliteStore]]:
     """The store alone, owned by this process and writable; no order is taken up."""
     clock = clock or SystemClock()
-    store = await asyncio.to_thread(
-        lambda: SqliteStore.open(settings.home, clock, synchronous=settings.synchronous)
-    )
+    store = await _store(settings, clock)
     try:
-        yield _archived(settings, settings.home, store, clock), store
+        sandboxes = _sandboxes(settings, settings.home, clock)
+        yield _rooms(settings, settings.home, store, sandboxes, clock), store
     finally:
         await store.close()
 
 
-def _archived(
-    settings: Settings, home: Path, archive: SqliteArchive | SqliteStore, clock: Clock
-) -> Rooms:
-    mirrors = Mirrors(home / "mirrors", Git(tag=home_tag(home)))
+async def _store(settings: Settings, clock: Clock) -> SqliteStore:
+    return await asyncio.to_thread(
+        lambda: SqliteStore.open(settings.home, clock, synchronous=settings.synchronous)
+    )
+
+
+def _sandboxes(settings: Settings, home: Path, clock: Clock) -> LocalSandboxes:
     user = agent_user(settings.agent_uid or DEFAULT_ID)
+    mirrors = Mirrors(home / "mirrors", Git(tag=home_tag(home)))
+    return LocalSandboxes(home, mirrors, clock, user=user)
+
+
+def _desk(rooms: Rooms, workspaces: Workspaces, log: OrderLog, redactor: Redactor) -> Desk:
+    agents = Agents(workspaces, rooms.agents, sink=rooms.transcripts.append, redact=redactor.text)
+    return Desk(
+        toolbox.make(agents, workspaces, rooms.mirrors, rooms.forge, redactor.text),
+        ledger=rooms.ledger,
+        artifacts=rooms.artifacts,
+        clock=rooms.clock,
+        log=log,
+        clean=redactor,
+    )
+
+
+def _rooms(
+    settings: Settings,
+    home: Path,
+    store: SqliteArchive | SqliteStore,
+    sandboxes: LocalSandboxes,
+    clock: Clock,
+) -> Rooms:
+    """The rooms for looking; who works in them replaces the engine and the log."""
     return Rooms(
-        engine=ArchivedRuns(archive.journal),
-        records=archive.records,
-        approvals=archive.approvals,
-        logbook=archive.logbook,
-        feed=archive.feed,
-        versions=archive.versions,
-        ledger=archive.ledger,
-        artifacts=archive.artifacts,
-        audit=archive.audit,
-        keys=archive.keys,
-        idempotency=archive.idempotency,
-        mirrors=mirrors,
-        sandboxes=LocalSandboxes(home, mirrors, clock, user=user),
+        engine=ArchivedRuns(store.journal),
+        records=store.records,
+        approvals=store.approvals,
+        logbook=store.logbook,
+        feed=store.feed,
+        versions=store.versions,
+        ledger=store.ledger,
+        artifacts=store.artifacts,
+        audit=store.audit,
+        keys=store.keys,
+        idempotency=store.idempotency,
+        mirrors=sandboxes.mirrors,
+        sandboxes=sandboxes,
         agents=Registry(clock, claude=_claude(settings)),
         forge=LocalForge(home / "reviews"),
         transcripts=Transcripts(home / "transcripts"),
@@ -209,50 +198,15 @@ def _archived(
     )
 
 
-class _Housekeeper:
-    """Removes an order's sandbox when it ends; its commits stay in the mirror."""
+def _log_sink(store: SqliteStore) -> Sink:
+    """The log table and the feed of changes."""
 
-    def __init__(self, workspaces: Workspaces) -> None:
-        self._workspaces = workspaces
-        self._going: set[asyncio.Task[None]] = set()
+    def keep(order_id: str, at_ms: int, level: str, event: str, fields: dict[str, Any]) -> None:
+        store.logbook.add(order_id, at_ms=at_ms, level=level, event=event, fields=fields)
+        body = msgspec.json.encode({"level": level, "event": event, **fields}, enc_hook=str)
+        store.feed.publish(order_id, "log", at_ms, body)
 
-    def observe(self, change: Change) -> None:
-        run = change.after
-        if run.parent is None and run.stage == "ended" and change.before.stage != "ended":
-            task = asyncio.get_running_loop().create_task(self._workspaces.close(run.run_id))
-            self._going.add(task)
-            task.add_done_callback(self._going.discard)
-
-    async def finish(self) -> None:
-        if self._going:
-            await asyncio.wait(self._going)
-
-
-class _Log:
-    """One line: to the order's file, the log table, the feed and the server's own log."""
-
-    def __init__(
-        self, store: SqliteStore, files: OrderFiles, redactor: Redactor, clock: Clock
-    ) -> None:
-        self._store = store
-        self._files = files
-        self._redactor = redactor
-        self._clock = clock
-        self._logger = structlog.get_logger()
-
-    def __call__(self, order_id: str, event: str, level: str, fields: Mapping[str, Any]) -> None:
-        error = fields.get("exc_info")
-        plain = {name: value for name, value in fields.items() if name != "exc_info"}
-        clean = self._redactor.value(plain)
-        at_ms = self._clock.now_ms()
-        if order_id:
-            self._files.write(order_id, level, event, clean)
-            self._store.logbook.add(order_id, at_ms=at_ms, level=level, event=event, fields=clean)
-            line = {"level": level, "event": event, **clean}
-            body = msgspec.json.encode(line, enc_hook=str)
-            self._store.feed.publish(order_id, "log", at_ms, body)
-        more = {"exc_info": error} if error is not None else {}
-        getattr(self._logger, level)(event, agent_work_order_id=order_id or None, **clean, **more)
+    return keep
 
 
 def _claude(settings: Settings) -> claude_code.Settings:
@@ -293,18 +247,3 @@ def _starts(store: SqliteStore) -> Any:
             yield ticket, row.execution_started_at_ms or 0
 
     return since
-
-
-def _local_key(home: Path) -> str:
-    """The local operator's token: made at the first start, readable by this user only."""
-    path = home / LOCAL_KEY
-    try:
-        return path.read_text("ascii").strip()
-    except FileNotFoundError:
-        token = f"local.{ids.new_secret()}"
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(token + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        return token

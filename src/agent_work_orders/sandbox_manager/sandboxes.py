@@ -46,7 +46,7 @@ class LocalSandboxes:
         self._folder.mkdir(exist_ok=True)
         for folder in (self._home, self._folder):
             folder.chmod(0o711)
-        self._mirrors = mirrors
+        self.mirrors = mirrors
         self._register = Register(self._home / "sandboxes")
         tag = processes.home_tag(self._home)
         who = user or agent_user()
@@ -76,7 +76,7 @@ class LocalSandboxes:
         workspace = Workspace(
             self._place,
             spec,
-            self._mirrors.at(spec.repository),
+            self.mirrors.at(spec.repository),
             self._folder / spec.order_id,
             self._register.index_path(spec.order_id),
         )

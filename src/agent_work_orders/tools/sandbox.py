@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from agent_work_orders.errors import Permanent
 from agent_work_orders.tools.schema import fields, flag, integer, nullable, text, texts
 from agent_work_orders.tools.tool import JsonObject, ToolContext
@@ -18,7 +21,7 @@ class Exec:
         inputs=fields(
             ("argv",),
             argv=texts("The program and its arguments", minItems=1),
-            env={"type": "object", "description": "Further environment variables"},
+            env={"type": "object", "description": "Further environment variables, as text"},
             check=flag("Fail the task when the program fails", default=True),
         ),
         outputs=fields(
@@ -40,6 +43,7 @@ class Exec:
         env: dict[str, str] | None = None,
         check: bool = True,
     ) -> JsonObject:
+        check_command(argv, env or {})
         async with self._workspaces.share(ctx) as workspace:
             done = await workspace.sandbox.execute(argv, env=env, timeout_s=ctx.timeout_s)
         ctx.log("sandbox_command_executed", command=argv[0], exit_code=done.exit_code)
@@ -65,6 +69,18 @@ class Exec:
                 hint="Read its output in the task; set `check: false` to go on regardless.",
             )
         return outputs
+
+
+def check_command(argv: list[Any], env: Mapping[str, Any]) -> None:
+    """What no system can start is the workflow's fault, whatever a template made of it."""
+    words = [*argv, *env, *env.values()]
+    text = all(isinstance(word, str) and "\0" not in word for word in words)
+    if not argv or not argv[0] or not text or any("=" in name or not name for name in env):
+        raise Permanent(
+            "command_invalid",
+            "A command is a list of texts that starts with a program; its environment is text too",
+            hint="Check what the templates of the task's inputs give.",
+        )
 
 
 def shown(output: bytes) -> str:

@@ -13,7 +13,7 @@ import re
 from agent_work_orders.errors import Permanent, Refused
 from agent_work_orders.sandbox_manager.sandbox import Execution, Sandbox
 from agent_work_orders.tools import junit
-from agent_work_orders.tools.sandbox import shown
+from agent_work_orders.tools.sandbox import check_command, shown
 from agent_work_orders.tools.schema import fields, flag, integer, nullable, text, texts
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 from agent_work_orders.tools.workspaces import Workspace, Workspaces
@@ -95,6 +95,7 @@ class Run:
             private = private if reports else ""
         if command is None:
             return _nothing()
+        check_command(command, {})
         before = await _read(sandbox, report)
         done = await sandbox.execute(command, timeout_s=ctx.timeout_s)
         ctx.artifact("test-output.txt", done.stdout + b"\n" + done.stderr)

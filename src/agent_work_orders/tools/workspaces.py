@@ -89,13 +89,15 @@ class Workspaces:
             async with turnstile.shared():
                 yield self._ready(ctx.order.order_id) or await self._get(ctx)
 
-    async def close(self, order_id: str) -> None:
-        """The order ended: its sandbox goes, its commits stay in the mirror."""
+    async def close(self, order_id: str) -> bool:
+        """The order ended: its sandbox goes, its commits stay in the mirror. False when it had
+        none in this process."""
         with self._turn(order_id) as turnstile:
             async with turnstile.alone():
                 workspace = self._open.pop(order_id, None)
                 if workspace is not None:
                     await workspace.sandbox.cleanup()
+        return workspace is not None
 
     @contextmanager
     def _turn(self, order_id: str) -> Iterator[Turnstile]:

@@ -7,6 +7,8 @@ record. What a crash loses of it is made again at the next start (`catch_up`).
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -61,37 +63,56 @@ class Scribe:
         for order_id in list(self._dirty):
             self._show(order_id)
 
-    async def catch_up(self) -> None:
-        """At start: every order whose record may be behind is read from the journal again."""
-        behind: list[OrderRecord] = []
+    async def finish(self) -> None:
+        """Write what is still to be written."""
+        if self._handle is not None:
+            self._handle.cancel()
+        self.flush()
+        if self._settling:
+            await asyncio.wait(self._settling)
+
+    async def catch_up(self, open_runs: Iterable[str] = ()) -> None:
+        """At start: whatever may be behind the journal is read from it again. That is every order
+        that is shown as open, every run that is open, and every question that is shown as asked.
+
+        The record keeps its number: what it shows now is at least that, and whatever happens from
+        here on has a larger one.
+        """
+        records, behind, offset = self._rooms.records, set(open_runs), 0
         while True:
-            page = self._rooms.records.page(OPEN_ORDERS, limit=MAX_LIMIT, offset=len(behind))
-            behind.extend(page.agent_work_orders)
+            page = records.page(OPEN_ORDERS, limit=MAX_LIMIT, offset=offset)
+            behind |= {row.agent_work_order_id for row in page.agent_work_orders}
+            offset += len(page.agent_work_orders)
             if not page.has_more:
                 break
-        for row in behind:
-            await self._again(row)
+        behind |= {one.run_id for one in self._rooms.approvals.asked(MAX_LIMIT)}
+        for run_id in sorted(behind):
+            await self._again(run_id)
 
-    async def _again(self, row: OrderRecord) -> None:
+    async def _again(self, run_id: str) -> None:
+        row = self._rooms.records.get(run_id)
         try:
-            run = await self._rooms.engine.run(row.agent_work_order_id)
-        except Conflict:
-            aside = replace(row, status="waiting", waiting_reason="quarantined")
-            self._rooms.records.upsert_lazily(replace(aside, run_seq=row.run_seq + 1))
+            run = await self._rooms.engine.run(run_id)
+        except Conflict as broken:
+            if row is not None:
+                self._rooms.records.upsert_lazily(_aside(row, broken))
             return
         if run is not None:
-            self._rooms.records.upsert_lazily(projection.record(run, row.run_seq + 1))
-            for path, task in run.tasks.items():
-                if task.gate is not None:
-                    await self._ask(run, path, task)
+            if run.parent is None:
+                known = 0 if row is None else row.run_seq
+                self._rooms.records.upsert_lazily(projection.record(run, known))
+            await self._questions(run)
+
+    async def _questions(self, run: Run) -> None:
+        for path, task in run.tasks.items():
+            if task.gate is not None:
+                await self._ask(run, path, task)
 
     async def renew(self, run: Run, seq: int) -> None:
         """Write what the read side knows of a run again, as of its event `seq`."""
         if run.parent is None:
             await self._rooms.records.upsert(projection.record(run, seq))
-        for path, task in run.tasks.items():
-            if task.gate is not None:
-                await self._ask(run, path, task)
+        await self._questions(run)
 
     def _show(self, order_id: str) -> None:
         run, seq, paths = self._dirty.pop(order_id)
@@ -122,9 +143,13 @@ class Scribe:
             old = change.before.tasks.get(path)
             stopped = task.state == "cancelled" and (old is None or old.state != "cancelled")
             if task.gate is not None and (stopped or old is None or old.gate != task.gate):
-                work = asyncio.get_running_loop().create_task(self._ask(change.after, path, task))
+                work = asyncio.get_running_loop().create_task(self._tell(change.after, path, task))
                 self._settling.add(work)
                 work.add_done_callback(self._settling.discard)
+
+    async def _tell(self, run: Run, path: str, task: TaskRun) -> None:
+        with suppress(AgentWorkOrdersError):  # the journal cannot write; the next start mends it
+            await self._ask(run, path, task)
 
     async def _ask(self, run: Run, path: str, task: TaskRun) -> None:
         gate, rooms = task.gate, self._rooms
@@ -188,6 +213,17 @@ class Scribe:
             else:
                 fields = {} if failure is None else {"error": failure.message, "code": failure.code}
                 log(order_id, "agent_work_order_failed", "error", fields)
+
+
+def _aside(row: OrderRecord, broken: Conflict) -> OrderRecord:
+    return replace(
+        row,
+        status="waiting",
+        waiting_reason="quarantined",
+        error_code=broken.code,
+        error_message=broken.message,
+        error_hint=broken.hint,
+    )
 
 
 def approval_id_of(run_id: str, path: str, generation: int) -> str:
