@@ -1,4 +1,4 @@
 """The engine for many machines: the same machine and the same tools on a Temporal cluster.
 
-`temporalio` is an extra, so nothing imports this room but whoever was told to use it.
+`temporalio` is an extra: `connection` is the door, and imports the rest only when it is asked to.
 """

@@ -13,8 +13,9 @@ activity calls the same desk. This is the thin version; where it differs from th
   noticed when its heartbeats are missing for `heartbeat_s`; one that was only cut off from the
   cluster may still run its task for that long beside the next attempt. Writes are safe: the
   ledger is keyed by task.
-- A run is known as long as the cluster keeps closed workflows (its retention), and a message of
-  more than 2 MB (a plan, a run, an answer) is refused by the cluster.
+- A run is known as long as the cluster keeps closed workflows (its retention). The cluster takes
+  no message of more than 2 MB: a larger plan is refused, and a run whose state, compressed, grows
+  past it stands still until it can be kept elsewhere.
 - Two engines that open the same ended run again within milliseconds, with a whole further run of
   it in between, would both start from the first end. One engine does it one after the other.
 - `queued` in `health` counts what runs of this engine wait for, not the queue of the cluster.
@@ -23,6 +24,7 @@ activity calls the same desk. This is the thin version; where it differs from th
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 from weakref import WeakValueDictionary
@@ -38,20 +40,21 @@ from agent_work_orders.engines.engine import Observer
 from agent_work_orders.engines.perform import Desk
 from agent_work_orders.engines.temporal import wire
 from agent_work_orders.engines.temporal.activities import BEAT_S, Hands
+from agent_work_orders.engines.temporal.connection import TASK_QUEUE
 from agent_work_orders.engines.temporal.following import Followers
 from agent_work_orders.engines.temporal.runs import Runs
 from agent_work_orders.engines.temporal.workflow import WorkOrderWorkflow
-from agent_work_orders.errors import Environmental, NotFound, Unavailable
+from agent_work_orders.errors import Conflict, Environmental, NotFound, Unavailable
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine.machine import advance
 from agent_work_orders.workflow_engine.plan import Plan
 from agent_work_orders.workflow_engine.run import Run, fresh
 
-TASK_QUEUE = "agent-work-orders"
 # The desk gives up long before; it is `stop` that decides how long to wait.
 LONGEST_DRAIN = timedelta(days=1)
 # A workflow task of a dead worker goes to another one after this.
 STICKY = timedelta(seconds=2)
+MAX_QUESTIONS = 16
 
 # Pure, and too costly (or, as C extensions, impossible) to import again for each workflow.
 PASSED_THROUGH = (
@@ -93,6 +96,7 @@ class TemporalEngine:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._worker: Worker | None = None
         self._working: asyncio.Task[None] | None = None
+        self._catching_up: asyncio.Task[None] | None = None
         self._state = "new"
 
     async def start(self) -> None:
@@ -114,19 +118,19 @@ class TemporalEngine:
         )
         self._working = asyncio.get_running_loop().create_task(self._worker.run())
         self._state = "running"
-        async for run_id in self._runs.open_ids():
-            found = await self._runs.find(run_id)
-            if found is not None and not found.execution:
-                self._followers.follow(found.run, found.seq)
+        self._catching_up = asyncio.get_running_loop().create_task(self._catch_up())
 
     async def stop(self, *, drain_s: float = 30.0) -> None:
         if self._state in ("stopped", "new") or self._worker is None:
             return
         self._state = "draining"
-        ending = asyncio.get_running_loop().create_task(self._worker.shutdown())
-        await asyncio.wait([ending], timeout=drain_s)
-        self._hands.abandon()
-        await ending
+        if self._working is not None and not self._working.done():
+            ending = asyncio.get_running_loop().create_task(self._worker.shutdown())
+            await asyncio.wait([ending], timeout=drain_s)
+            self._hands.abandon()
+            await ending
+        if self._catching_up is not None:
+            self._catching_up.cancel()
         await self._followers.stop()
         self._state = "stopped"
 
@@ -134,7 +138,7 @@ class TemporalEngine:
         self._check_open()
         new = fresh(run_id, plan, submitted.plan_hash)
         if await self._runs.submit(run_id, plan, submitted):
-            self._followers.follow(new, 0)
+            self._followers.follow(new, 0, known=[submitted])
             return advance(new, submitted).run
         found = await self._runs.find(run_id)
         if found is None:
@@ -147,10 +151,11 @@ class TemporalEngine:
             if run_id not in self._followers:
                 # From before the event, so that observers see what it does.
                 found = await self._runs.find(run_id)
-                if found is not None and advance(found.run, event).run is not found.run:
-                    self._followers.follow(found.run, found.seq)
+                if found is not None:
+                    self._followers.remember(found.run, found.seq)
             told = await self._runs.tell(run_id, event)
-        self._followers.wake(run_id)
+            if told == wire.TAKEN:
+                self._followers.moved(run_id)
         if told is None:
             raise NotFound("run_unknown", f"there is no run {run_id}")
         return told == wire.TAKEN
@@ -176,6 +181,21 @@ class TemporalEngine:
             "running": running,
             "queued": max(0, self._followers.live - running),
         }
+
+    async def _catch_up(self) -> None:
+        """Follow the runs that are open. The cluster drives them anyway; this is for observers."""
+        free = asyncio.Semaphore(MAX_QUESTIONS)
+
+        async def one(run_id: str) -> None:
+            # A run that does not answer is left to whoever posts to it.
+            async with free:
+                with suppress(Unavailable, Conflict):
+                    found = await self._runs.find(run_id)
+                    if found is not None and not found.execution:
+                        self._followers.follow(found.run, found.seq)
+
+        with suppress(Unavailable):
+            await asyncio.gather(*[one(run_id) async for run_id in self._runs.open_ids()])
 
     def _check_open(self) -> None:
         if self._state != "running":

@@ -27,7 +27,7 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from agent_work_orders.engines.temporal import wire
-from agent_work_orders.errors import Conflict, Unavailable
+from agent_work_orders.errors import Conflict, TooLarge, Unavailable
 from agent_work_orders.tools.tool import Prompt
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine import plan as plans
@@ -256,6 +256,12 @@ class _Reaching:
         if isinstance(error, RPCError):
             if self._absent and error.status == RPCStatusCode.NOT_FOUND:
                 return True
+            if error.status == RPCStatusCode.INVALID_ARGUMENT and "size" in error.message:
+                raise TooLarge(
+                    "message_too_large",
+                    "the Temporal cluster takes no message of more than 2 MB",
+                    hint="Give the order smaller inputs: a name or an address of the data.",
+                ) from error
             raise _unavailable(str(error)) from error
         if isinstance(error, WorkflowQueryFailedError | WorkflowUpdateRPCTimeoutOrCancelledError):
             raise _unavailable(str(error)) from error

@@ -20,19 +20,13 @@ from typing import Any
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
-from temporalio.exceptions import (
-    ActivityError,
-    ApplicationError,
-    CancelledError,
-    TimeoutError,
-    TimeoutType,
-)
+from temporalio.exceptions import ActivityError, ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     import msgspec
 
-    from agent_work_orders.engines.perform import CANCELLED, GRACE_S, Request
-    from agent_work_orders.engines.temporal import wire
+    from agent_work_orders.engines.perform import GRACE_S, Request
+    from agent_work_orders.engines.temporal import answers, wire
     from agent_work_orders.errors import Refused
     from agent_work_orders.workflow_engine import effects as ask
     from agent_work_orders.workflow_engine import events as on
@@ -227,8 +221,8 @@ class WorkOrderWorkflow:
             case ask.RollbackChild():
                 self._send(self._roll_back_child(effect))
             case ask.Finish() if effect.parent is not None:
-                told = _tell(effect.parent.run_id, self._child_finished(effect, effect.parent))
-                self._send(told)
+                end = answers.child_finished(self._run.run_id, effect, effect.parent, _now_ms())
+                self._send(_tell(effect.parent.run_id, end))
             case _:
                 pass
 
@@ -265,14 +259,14 @@ class WorkOrderWorkflow:
         answer: on.AnyEvent
         try:
             if job.stopped:
-                answer = _cancelled(effect)
+                answer = answers.cancelled(effect, _now_ms())
             else:
                 job.handle = self._activity(effect)
                 answer = on.decode(await job.handle)
         except ActivityError as error:
-            answer = _unanswered(effect, job, error)
+            answer = answers.unanswered(effect, error, _now_ms(), stopped=job.stopped)
         except asyncio.CancelledError:
-            answer = _cancelled(effect)
+            answer = answers.cancelled(effect, _now_ms())
         job.ended.set_result(None)
         if self._jobs.get(effect.path) is job:
             del self._jobs[effect.path]
@@ -309,7 +303,7 @@ class WorkOrderWorkflow:
             if isinstance(held, ask.Perform) and held.path == effect.path:
                 if held.attempt == effect.attempt:
                     self._due.remove(held)
-                    self._take(_cancelled(held))
+                    self._take(answers.cancelled(held, _now_ms()))
                     return
         job = self._jobs.get(effect.path)
         if job is not None and job.attempt == effect.attempt:
@@ -336,10 +330,7 @@ class WorkOrderWorkflow:
         try:
             given = declared.accept(plan.inputs, effect.inputs)
         except Refused as error:
-            failure = on.Failure(
-                category="permanent", code=error.code, message=error.message, hint=error.hint
-            )
-            self._take(_refused(effect, failure))
+            self._take(answers.refused(effect, error, _now_ms()))
             return
         submitted = on.Submitted(
             at_ms=_now_ms(),
@@ -369,17 +360,6 @@ class WorkOrderWorkflow:
         if told in (wire.UNKNOWN, "ended"):
             self._take(on.Undone(at_ms=_now_ms(), path=effect.path))
 
-    def _child_finished(self, effect: ask.Finish, parent: on.Parent) -> on.ChildFinished:
-        return on.ChildFinished(
-            at_ms=_now_ms(),
-            path=parent.path,
-            child_run_id=self._run.run_id,
-            outcome=effect.outcome,
-            outputs=effect.outputs,
-            failure=effect.failure,
-            usage=effect.usage,
-        )
-
 
 async def _tell(run_id: str, event: on.AnyEvent) -> str:
     """Other runs are told through an activity: they may be closed and have to be opened again."""
@@ -396,43 +376,3 @@ async def _tell(run_id: str, event: on.AnyEvent) -> str:
 
 def _now_ms() -> int:
     return workflow.time_ns() // 1_000_000
-
-
-def _cancelled(effect: ask.Perform) -> on.TaskFailed:
-    return on.TaskFailed(
-        at_ms=_now_ms(), path=effect.path, attempt=effect.attempt, failure=CANCELLED
-    )
-
-
-def _refused(effect: ask.StartChild, failure: on.Failure) -> on.ChildFinished:
-    return on.ChildFinished(
-        at_ms=_now_ms(),
-        path=effect.path,
-        child_run_id=effect.run_id,
-        outcome="failed",
-        failure=failure,
-    )
-
-
-def _unanswered(effect: ask.Perform, job: Job, error: ActivityError) -> on.AnyEvent:
-    """What it means that an attempt ended without an answer of its tool."""
-    at_ms, path, attempt, cause = _now_ms(), effect.path, effect.attempt, error.cause
-    if isinstance(cause, CancelledError) and job.stopped:
-        return _cancelled(effect)
-    if isinstance(cause, TimeoutError) and cause.type == TimeoutType.START_TO_CLOSE:
-        failure = on.Failure(
-            category="transient",
-            code="task_timeout",
-            message=f"{path} took longer than {effect.timeout_s:g} s and could not be stopped",
-            hint="Give the task a larger `timeout`, or find out what it waits for.",
-        )
-        return on.TaskFailed(at_ms=at_ms, path=path, attempt=attempt, failure=failure)
-    if isinstance(cause, ApplicationError) and cause.type != wire.LOST:
-        failure = on.Failure(
-            category="permanent",
-            code="internal_error",
-            message=f"{path} hit a bug of ours: {cause.type}",
-            hint="The worker's log has the details; please report it.",
-        )
-        return on.TaskFailed(at_ms=at_ms, path=path, attempt=attempt, failure=failure)
-    return on.TaskLost(at_ms=at_ms, path=path, attempt=attempt)
