@@ -147,6 +147,9 @@ class EmbeddedEngine:
         """Wait until all that was applied so far is durable. Raises what the journal raised."""
         if held.saving is not None:
             await asyncio.shield(held.saving)
+            if held.pending:
+                # A commit that was done before we came is shown by a callback that runs next.
+                await asyncio.sleep(0)
 
     def find(self, run_id: str) -> Held | None:
         return self._find(run_id)
