@@ -342,7 +342,7 @@ class EngineConformance:
         rig.engine.observe(seen.append)
         run_id = await submit(rig, compiled(CHAIN), word="x")
         await ended(rig, run_id)
-        await eventually(lambda: seen[-1].after.stage == "ended", "the last change")
+        await eventually(lambda: bool(seen) and seen[-1].after.stage == "ended", "the last change")
         mine = [change for change in seen if change.run_id == run_id]
         assert [on.kind_of(change.event) for change in mine if _essential(change.event)] == [
             "submitted",
