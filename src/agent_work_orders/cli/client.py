@@ -145,12 +145,12 @@ def need_server(place: Place, what: str) -> None:
 
 
 def quiet_logs(settings: setting.Settings) -> None:
-    """In a command the log goes to the order's files; only what is broken reaches the terminal."""
+    """In a command the log goes to the order's files, and to the terminal only when asked."""
     from agent_work_orders.observability import logs
     from agent_work_orders.security.redaction import Redactor
 
     redactor = Redactor([settings.anthropic_api_key])
-    level = "error" if settings.log_level in ("info", "warning") else settings.log_level
+    level = "debug" if settings.log_level == "debug" else "critical"
     logs.configure(level=level, pretty=True, redact=redactor.value)
 
 

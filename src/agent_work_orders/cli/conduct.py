@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from agent_work_orders.cli import client as clients
 from agent_work_orders.cli import following, outcome
 from agent_work_orders.cli.client import Client, Json, Place
-from agent_work_orders.cli.screen import Screen, clean, first_line, print_json, short
+from agent_work_orders.cli.screen import Screen, clean, count, first_line, print_json, short
 
 Begin = Callable[[Client], Awaitable[Json]]
 """Sets the order going and returns it."""
@@ -107,7 +107,7 @@ def report(order: Json, tasks: list[Json], screen: Screen) -> None:
     commits = order.get("git_commit_count") or 0
     if commits:
         lines = f"+{order['git_lines_added']} -{order['git_lines_removed']}"
-        changed = f"{order['git_files_changed']} files, {lines}"
+        changed = f"{count(order['git_files_changed'], 'file')}, {lines}"
         rows.append(("commits", f"{commits} on {order['git_branch_name']} ({changed})"))
     tests = [task for task in tasks if task["uses"] == "tests.run" and task["state"] == "succeeded"]
     if tests:

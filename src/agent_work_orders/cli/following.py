@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from agent_work_orders.cli import outcome
 from agent_work_orders.cli.client import Client, Json
-from agent_work_orders.cli.screen import Screen, first_line, seconds, state_word
+from agent_work_orders.cli.screen import Screen, count, first_line, seconds, state_word
 
 EVERY_S = 0.1
 EVERY_REMOTE_S = 0.5
@@ -111,6 +111,8 @@ class Teller:
         if now == self._waiting:
             return
         self._waiting = now
+        if order["waiting_reason"] == "approval":
+            return  # told by the task that asks
         if order["status"] in ("waiting", "paused") or order["waiting_reason"] == "rate_limit":
             self.hush()
             until = f" until {order['waiting_until']}" if order["waiting_until"] else ""
@@ -203,7 +205,7 @@ def tests_of(outputs: Json) -> str:
     if not outputs.get("found"):
         return "no tests found"
     total, failed = outputs.get("total") or 0, outputs.get("failed") or 0
-    counted = f" ({total} tests)" if total else ""
+    counted = f" ({count(total, 'test')})" if total else ""
     if outputs.get("passed"):
         return f"tests passed{counted}"
     some = f" ({failed} of {total})" if total and failed else ""
@@ -223,8 +225,7 @@ def _commit_of(outputs: Json) -> str:
     sha = outputs.get("commit")
     if not sha:
         return "no changes"
-    files = outputs.get("files_changed", 0)
-    return f"commit {str(sha)[:7]} ({files} file{'' if files == 1 else 's'})"
+    return f"commit {str(sha)[:7]} ({count(outputs.get('files_changed', 0), 'file')})"
 
 
 def is_work(task: Json) -> bool:

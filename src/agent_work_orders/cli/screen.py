@@ -163,3 +163,7 @@ def seconds(milliseconds: int) -> str:
 def first_line(text: str, limit: int = 100) -> str:
     line = clean(next((row for row in text.splitlines() if row.strip()), "")).strip()
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -13,9 +13,10 @@ from typing import Any, get_args
 import msgspec
 
 from agent_work_orders import ids
-from agent_work_orders.errors import BadRequest, Refused, TooLarge
+from agent_work_orders.errors import BadRequest, Permanent, Refused, TooLarge
 from agent_work_orders.repositories import origin as origins
 from agent_work_orders.repositories import refname, url
+from agent_work_orders.repositories.history import RemoteHeads
 from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.repositories.url import RepositoryUrl
 from agent_work_orders.sandbox_manager.sandbox import SandboxType
@@ -173,11 +174,26 @@ async def check_repository(rooms: Rooms, origin: RepositoryUrl, base_branch: str
     heads = rooms.shelf.heads(origin.key, now_ms)
     if heads is None:
         await asyncio.to_thread(origins.check_path, origin)
-        heads = await origins.list_heads(rooms.mirrors.git, origin)
+        heads = await _heads(rooms, origin)
         rooms.shelf.put_heads(origin.key, heads, now_ms)
     Mirror(rooms.mirrors.git, rooms.mirrors.path(origin.key), origin, heads).resolve_base(
         base_branch
     )
+
+
+async def _heads(rooms: Rooms, origin: RepositoryUrl) -> RemoteHeads:
+    """At this moment a path without a repository is the caller's mistake."""
+    try:
+        return await origins.list_heads(rooms.mirrors.git, origin)
+    except Permanent as error:
+        if error.code != "not_a_repository":
+            raise
+        raise Refused(
+            "not_a_repository",
+            f"There is no git repository at {origin.display}",
+            hint="Give the folder that contains .git, or a bare repository.",
+            field="repository_url",
+        ) from error
 
 
 def _sandbox_type(name: str) -> str:

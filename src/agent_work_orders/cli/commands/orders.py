@@ -110,8 +110,9 @@ def _show(order: Json, tasks: list[Json], questions: list[Json], screen: Screen)
     from agent_work_orders.cli.following import describe, is_work
     from agent_work_orders.cli.screen import first_line, state_word
 
-    introduce(order, screen)
-    screen.pairs(
+    introduce(
+        order,
+        screen,
         [
             ("issue", order["github_issue_number"]),
             ("base", order["base_branch"]),
@@ -121,7 +122,7 @@ def _show(order: Json, tasks: list[Json], questions: list[Json], screen: Screen)
             ("phase", order["current_phase"]),
             ("waits for", order["waiting_reason"]),
             ("until", order["waiting_until"]),
-        ]
+        ],
     )
     screen.line()
     screen.heading("Tasks")

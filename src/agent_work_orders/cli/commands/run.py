@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -126,6 +127,8 @@ async def _run(asked: Asked, place: Place, *, detach: bool, as_json: bool) -> in
     order = request.of(asked)
     # Checked before this process takes the directory: a refused order must not start others.
     async with clients.looking(place) as client:
+        if "workflow_source" in order:
+            await client.lint(order["workflow_source"], asked.workflow)
         order = await request.with_inputs(client, order, asked.inputs, asked.workflow)
         await client.check(order)
     screen = Screen(quiet=as_json)
@@ -147,7 +150,7 @@ async def _run(asked: Asked, place: Place, *, detach: bool, as_json: bool) -> in
     return await conduct(place, create, as_json=as_json, screen=screen)
 
 
-def introduce(order: Json, screen: Screen) -> None:
+def introduce(order: Json, screen: Screen, more: Sequence[tuple[str, str | None]] = ()) -> None:
     screen.heading(f"Work order {order['agent_work_order_id']}")
     name = str(order["agent"].get("name", ""))
     if name == "scripted":
@@ -161,5 +164,6 @@ def introduce(order: Json, screen: Screen) -> None:
             ("agent", name),
             ("sandbox", str(order["sandbox_type"])),
             ("branch", str(order["git_branch_name"])),
+            *more,
         ]
     )

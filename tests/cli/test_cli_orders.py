@@ -1,0 +1,155 @@
+"""Orders through the real command, without a server: durable, resumable, and never by accident."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EDIT = "echo x >> calc.py; printf 'said \\033[31mred\\033[0m\\n'"
+GATE = """\
+name: gate
+tasks:
+  build: {uses: agent.prompt, with: {prompt: Go}}
+  publish:
+    needs: [build]
+    approval: {message: Publish it?}
+    uses: forge.open_pull_request
+"""
+
+
+def run(awo: Any, script: str, *more: str) -> Any:
+    agent = awo.agent(script)
+    return awo(
+        "run", "--repo", "repo", "--agent-command", f"{agent} {{prompt_file}}", *more, "Do it"
+    )
+
+
+def test_an_order_runs_here_and_is_kept(awo: Any) -> None:
+    repository = awo.repository()
+    done = run(awo, EDIT, "--workflow", "agent_workflow_build", "--issue", "7")
+    assert done.code == 0, done.out + done.err
+    assert done.err == ""
+    assert "\x1b" not in done.out
+    [order] = awo.inside("list", "--json").json["agent_work_orders"]
+    order_id, branch = order["agent_work_order_id"], order["git_branch_name"]
+    assert order["status"] == "completed"
+    assert branch == f"feat-issue-7-{order_id}"
+    assert order_id in done.out
+    assert awo.git(repository, "log", "--format=%s", f"main..{branch}").count("build") == 1
+
+    prefix = order_id[3:9]
+    shown = awo.inside("show", prefix, "--json").json
+    assert shown["agent_work_order"]["git_commit_count"] == 1
+    assert [task["state"] for task in shown["tasks"]] == ["succeeded", "succeeded"]
+    assert "+x" in awo.inside("diff", prefix).out
+    assert awo.inside("diff", prefix, "--json").json["truncated"] is False
+    events = [entry["event"] for entry in awo.inside("logs", prefix, "--json").json["log_entries"]]
+    assert events[0] == "agent_work_order_created"
+    assert "agent_work_order_completed" in events
+    followed = awo.inside("logs", prefix, "-f").out
+    assert "agent_work_order_completed" in followed
+    said = awo.inside("logs", prefix, "--transcript").out
+    assert "said red" in said
+    assert "\x1b" not in said
+    assert awo.inside("cancel", prefix).code == 2
+    assert awo.inside("doctor", "--rebuild", "--json").json["healthy"] is True
+    [again] = awo.inside("list", "--json").json["agent_work_orders"]
+    assert again == order
+
+
+def test_an_approval_is_decided_by_what_was_shown(awo: Any) -> None:
+    repository = awo.repository()
+    (awo.folder / "gate.yaml").write_text(GATE)
+    done = run(awo, EDIT, "--workflow", "gate.yaml", "--json")
+    assert done.code == 3, done.err
+    assert done.json["agent_work_order"]["waiting_reason"] == "approval"
+    [question] = done.json["approvals"]
+    order_id = question["agent_work_order_id"]
+    assert question in awo.inside("approve", "--json").json["approvals"]
+    assert awo.inside("approve", order_id, "--hash", "0" * 64).code == 2
+    branch = done.json["agent_work_order"]["git_branch_name"]
+    assert branch not in awo.git(repository, "branch", "--list")
+    approved = awo("approve", order_id, "--comment", "Fine")
+    assert approved.code == 0, approved.err
+    assert question["subject_hash"] in approved.out
+    assert branch in awo.git(repository, "branch", "--list")
+    assert awo.inside("audit", "verify").code == 0
+
+
+def test_a_rejection_ends_the_order_and_is_no_failure_of_the_command(awo: Any) -> None:
+    awo.repository()
+    (awo.folder / "gate.yaml").write_text(GATE)
+    order_id = run(awo, EDIT, "--workflow", "gate.yaml", "--json").json["agent_work_order"][
+        "agent_work_order_id"
+    ]
+    assert awo.inside("reject", order_id, "-m", "Not now").code == 0
+    shown = awo.inside("show", order_id, "--json").json["agent_work_order"]
+    assert (shown["status"], shown["error_code"]) == ("failed", "approval_rejected")
+
+
+@pytest.mark.fault("A20")
+def test_interrupted_it_is_left_for_the_next_start(awo: Any) -> None:
+    repository = awo.repository()
+    go = awo.folder / "go"
+    agent = awo.agent(f"touch {awo.folder}/began; while [ ! -e {go} ]; do sleep 0.1; done; {EDIT}")
+    awo.folder.chmod(0o777)
+    process = awo.start(
+        "run", "--repo", "repo", "--workflow", "agent_workflow_build", "--agent-command", agent, "x"
+    )
+    wait_for(awo.folder / "began")
+    # Looking beside a working process starts nothing and does not disturb it.
+    [order] = awo.inside("list", "--json", "--status", "running").json["agent_work_orders"]
+    order_id = order["agent_work_order_id"]
+    assert awo.inside("cancel", order_id).code == 2
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"awo resume {order_id[:11]}" in err
+    assert awo.left_behind() == []
+    go.touch()
+    resumed = awo("resume", order_id)
+    assert resumed.code == 0, resumed.out + resumed.err
+    assert awo.git(repository, "rev-list", "--count", f"main..{order['git_branch_name']}") == "1\n"
+
+
+def test_a_failed_order_is_retried_and_a_left_one_cancelled(awo: Any) -> None:
+    awo.repository()
+    flag = awo.folder / "works"
+    failed = run(
+        awo, f"[ -e {flag} ] || exit 3; {EDIT}", "--workflow", "agent_workflow_build", "--json"
+    )
+    assert failed.code == 1
+    order_id = failed.json["agent_work_order"]["agent_work_order_id"]
+    assert awo.inside("override", order_id, "build", "explode").code == 2
+    assert awo.inside("retry", order_id, "--from", "nowhere").code == 2
+    flag.touch()
+    assert awo.inside("retry", order_id).code == 0
+    assert awo.inside("rollback", order_id).code == 0
+    assert awo.inside("backup", str(awo.folder / "copy.db"), "--json").json["size_bytes"] > 0
+    assert awo.inside("backup", str(awo.folder / "copy.db")).code == 2
+    key = awo.inside("key", "create", "bob", "--role", "viewer", "--json").json
+    assert key["token"].startswith(key["key"]["key_id"])
+    assert awo.inside("key", "revoke", key["key"]["key_id"]).code == 0
+    [listed] = awo.inside("key", "list", "--json").json["keys"]
+    assert listed["revoked_at"] is not None
+
+
+def test_inputs_are_read_by_their_type(awo: Any) -> None:
+    awo.repository()
+    (awo.folder / "flow.yaml").write_text(
+        "name: flow\ninputs:\n  words: {type: list, items: string}\n  many: {type: integer}\n"
+        "tasks:\n  a:\n    uses: sandbox.exec\n    with: {argv: '{{ inputs.words }}'}\n"
+    )
+    inputs = ("--input", "words=echo,hi", "--input", "many=3")
+    done = run(awo, EDIT, "--workflow", "flow.yaml", *inputs, "--json")
+    assert done.code == 0, done.err
+    assert done.json["tasks"][0]["outputs"]["stdout"].strip() == "hi"
+
+
+def wait_for(path: Path) -> None:
+    while not path.exists():
+        time.sleep(0.05)
