@@ -8,20 +8,22 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
 from agent_work_orders.errors import Refused
+from agent_work_orders.security.redaction import SHORTEST
 
 Synchronous = Literal["FULL", "NORMAL", "EXTRA"]
+LogLevel = Literal["debug", "info", "warning", "error"]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     home: Path
     host: str = "127.0.0.1"
     port: int = 8420
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_level: LogLevel = "info"
     default_sandbox: str = "git_worktree"
     default_agent: str = "claude_code"
     running_tasks: int = 16
@@ -92,7 +94,9 @@ def load(environ: Mapping[str, str] | None = None, **given: Any) -> Settings:
     values |= {name: value for name, value in given.items() if value is not None}
     values["home"] = Path(values["home"]).absolute()
     settings = Settings(**values)
-    _check(settings)
+    for variable, fits, rule in _rules(settings):
+        if not fits:
+            raise _invalid(variable, rule)
     return settings
 
 
@@ -114,15 +118,30 @@ def _read(field: Field, text: str) -> Any:
     return text
 
 
-def _check(settings: Settings) -> None:
-    if not 0 <= settings.port <= 65_535:
-        raise _invalid("AWO_PORT", "a port is between 0 and 65535")
-    if settings.log_level not in ("debug", "info", "warning", "error"):
-        raise _invalid("AWO_LOG_LEVEL", "it is debug, info, warning or error")
-    if settings.synchronous not in ("FULL", "NORMAL", "EXTRA"):
-        raise _invalid("AWO_SYNCHRONOUS", "it is FULL, NORMAL or EXTRA")
-    if settings.running_tasks < 1:
-        raise _invalid("AWO_RUNNING_TASKS", "at least one task must be able to run")
+def _rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
+    """(variable, whether its value fits, what fits). A NaN fits nowhere."""
+    key, address = of.anthropic_api_key, of.anthropic_base_url
+    no_limit = "a number from 0 (no limit) on"
+    return (
+        ("AWO_HOST", bool(of.host) and of.host.isprintable(), "an address or a name"),
+        ("AWO_PORT", 0 <= of.port <= 65_535, "a port is between 0 and 65535"),
+        ("AWO_LOG_LEVEL", of.log_level in get_args(LogLevel), "debug, info, warning or error"),
+        ("AWO_SYNCHRONOUS", of.synchronous in get_args(Synchronous), "FULL, NORMAL or EXTRA"),
+        ("AWO_RUNNING_TASKS", of.running_tasks >= 1, "at least one task must be able to run"),
+        ("AWO_ORDERS_PER_REPOSITORY", of.orders_per_repository >= 0, no_limit),
+        ("AWO_STARTS_PER_REPOSITORY_PER_HOUR", of.starts_per_repository_per_hour >= 0, no_limit),
+        ("AWO_STARTS_PER_MINUTE", of.starts_per_minute >= 0, no_limit),
+        ("AWO_DRAIN_S", 0 <= of.drain_s <= 3_600, "seconds, at most an hour"),
+        ("AWO_BODY_LIMIT_BYTES", 1_024 <= of.body_limit_bytes <= 2**30, "1 KiB to 1 GiB"),
+        ("AWO_AGENT_UID", 0 <= of.agent_uid < 2**31, "the number of a user"),
+        (
+            "ANTHROPIC_BASE_URL",
+            not address or address.startswith(("https://", "http://")),
+            "an http or https address",
+        ),
+        # Shorter ones could not be taken out of logs without taking words out.
+        ("ANTHROPIC_API_KEY", not key or len(key) >= SHORTEST, f"at least {SHORTEST} characters"),
+    )
 
 
 def _invalid(variable: str, problem: str) -> Refused:

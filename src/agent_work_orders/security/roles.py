@@ -45,7 +45,11 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     def need_repository(self, repository: str) -> None:
         """What a caller may not see does not exist for them."""
         if not self.sees(repository):
-            raise NotFound("not_found", "There is no such thing, or none that you may see")
+            raise NotFound(
+                "not_found",
+                "There is no such thing, or none that you may see",
+                hint="Ask an administrator for a key that sees the repository.",
+            )
 
 
 LOCAL_OPERATOR = Caller(name="local", role="admin", local=True)

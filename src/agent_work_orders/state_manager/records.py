@@ -102,7 +102,7 @@ class Records(Protocol):
         limit: int = 50,
         offset: int = 0,
     ) -> OrderPage:
-        """BadRequest `order_by_invalid`, `limit_invalid`, `text_too_long`."""
+        """BadRequest `order_by_invalid`, `limit_invalid`, `search_too_long`."""
         ...
 
     def counts(self) -> dict[str, int]:

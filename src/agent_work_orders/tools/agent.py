@@ -178,7 +178,7 @@ class Agents:
     ) -> Turn:
         def keep(entry: Entry) -> None:
             line = transcript.encode(entry, redact=self._redact)
-            self._sink(ctx.order.order_id, ctx.path, line)
+            self._sink(ctx.order.order_id, transcript_of(ctx), line)
 
         turn = await agent.run(
             request,
@@ -306,6 +306,12 @@ def _context(ctx: ToolContext, feedback: str) -> list[expansion.Context]:
         expansion.Context(source="issue", text=f"Issue #{issue}" if issue else ""),
         expansion.Context(source="feedback", text=feedback),
     ]
+
+
+def transcript_of(ctx: ToolContext) -> str:
+    """The task's name among the order's transcripts; a child workflow's has its run before it."""
+    _, _, child = ctx.run_id.partition("/")
+    return f"{child}/{ctx.path}" if child else ctx.path
 
 
 def command_name(request: Request) -> str:

@@ -43,7 +43,7 @@ def read(content: bytes) -> Report:
         for at in range(0, len(content), _CHUNK_BYTES):
             parser.Parse(content[at : at + _CHUNK_BYTES], False)
         parser.Parse(b"", True)
-    except expat.ExpatError as error:
+    except (expat.ExpatError, LookupError) as error:  # the latter for an unknown encoding
         raise Unreadable(f"the report is not well-formed: {error}") from error
     return counter.report()
 

@@ -16,25 +16,31 @@ def record_of(rooms: Rooms, wanted: str, caller: Caller) -> OrderRecord:
     if ORDER_ID.fullmatch(wanted):
         found = rooms.records.get(wanted)
     elif is_order_prefix(wanted):
-        candidates = list(rooms.records.find_by_prefix(wanted))
+        rows = map(rooms.records.get, rooms.records.find_by_prefix(wanted))
+        candidates = [row for row in rows if row is not None and caller.sees(row.repository)]
         if len(candidates) > 1:
+            ids = ", ".join(row.agent_work_order_id for row in candidates[:5])
             raise Conflict(
                 "order_ambiguous",
-                f"{wanted} could be {', '.join(candidates[:5])}",
+                f"{wanted} could be {ids}",
                 hint="Give more characters of the id.",
             )
-        found = rooms.records.get(candidates[0]) if candidates else None
+        found = candidates[0] if candidates else None
     if found is None or not caller.sees(found.repository):
-        raise NotFound(
-            "order_unknown",
-            f"There is no work order {wanted[:64]}",
-            hint="`awo list` shows the orders there are.",
-        )
+        raise _unknown(wanted)
     return found
 
 
 async def run_of(rooms: Rooms, order_id: str) -> Run:
     run = await rooms.engine.run(order_id)
     if run is None:
-        raise NotFound("order_unknown", f"There is no work order {order_id}")
+        raise _unknown(order_id)
     return run
+
+
+def _unknown(wanted: str) -> NotFound:
+    return NotFound(
+        "order_unknown",
+        f"There is no work order {wanted[:64]}",
+        hint="`awo list` shows the orders there are.",
+    )

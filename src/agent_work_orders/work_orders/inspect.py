@@ -12,12 +12,11 @@ import msgspec
 from agent_work_orders.errors import NotFound
 from agent_work_orders.github_integration.local_forge import Review
 from agent_work_orders.repositories.history import Diff, Progress
-from agent_work_orders.repositories.refname import order_ref
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.artifacts import Artifact
 from agent_work_orders.state_manager.logbook import LogPage
 from agent_work_orders.state_manager.records import OrderFilter, OrderPage, OrderRecord
-from agent_work_orders.tools import commit_message
+from agent_work_orders.tools import commit_message, workspaces
 from agent_work_orders.work_orders import find, projection
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine import phases
@@ -129,7 +128,11 @@ def artifact(rooms: Rooms, wanted: str, sha256: str, caller: Caller) -> tuple[Ar
     for one in artifacts(rooms, wanted, caller):
         if one.sha256 == sha256:
             return one, rooms.artifacts.read(sha256)
-    raise NotFound("artifact_unknown", "The order has no such artifact")
+    raise NotFound(
+        "artifact_unknown",
+        "The order has no such artifact",
+        hint="`awo artifacts` lists what the order kept.",
+    )
 
 
 def review(rooms: Rooms, row: OrderRecord) -> Review | None:
@@ -141,10 +144,10 @@ def review(rooms: Rooms, row: OrderRecord) -> Review | None:
 
 
 async def _span(rooms: Rooms, row: OrderRecord) -> tuple[str, str] | None:
-    """(base, head) in the mirror, once the order has a commit."""
-    entry = await rooms.ledger.find(f"{row.agent_work_order_id}:base")
+    """(base, head) in the mirror, once the order has begun."""
+    order_id = row.agent_work_order_id
+    entry = await rooms.ledger.find(f"{order_id}:base")
     if entry is None or entry.receipt is None:
         return None
     mirror = rooms.mirrors.at(row.repository)
-    head = await mirror.ref(order_ref(row.agent_work_order_id, "head"))
-    return None if head is None else (str(entry.receipt["base_sha"]), head)
+    return await workspaces.span(mirror, order_id, str(entry.receipt["base_sha"]))

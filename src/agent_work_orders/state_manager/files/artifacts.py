@@ -84,11 +84,11 @@ class FileArtifacts:
 
     def read(self, sha256: str) -> bytes:
         if not _SHA256.fullmatch(sha256):
-            raise NotFound("artifact_unknown", f"{sha256[:80]!r} is not the hash of an artifact")
+            raise _unknown(sha256)
         try:
             content = self._place(sha256).read_bytes()
         except FileNotFoundError:
-            raise NotFound("artifact_unknown", f"there is no artifact {sha256}") from None
+            raise _unknown(sha256) from None
         if hashlib.sha256(content).hexdigest() != sha256:
             raise Broken(
                 "artifact_corrupt",
@@ -138,3 +138,11 @@ def _sync(directory: Path) -> None:
 
 def _text(value: str) -> str:
     return value.encode("utf-8", "replace").decode()[:_MAX_NAME]
+
+
+def _unknown(sha256: str) -> NotFound:
+    return NotFound(
+        "artifact_unknown",
+        f"there is no artifact {sha256[:80]!r}",
+        hint="An artifact is named by its sha256; the order lists its own.",
+    )

@@ -76,7 +76,11 @@ class SqliteApprovals:
 def _found(connection: sqlite3.Connection, approval_id: str) -> ApprovalRecord:
     row = connection.execute(_SQL["get_approval"], (storable(approval_id),)).fetchone()
     if row is None:
-        raise NotFound("approval_unknown", f"there is no approval {approval_id[:80]}")
+        raise NotFound(
+            "approval_unknown",
+            f"there is no approval {approval_id[:80]}",
+            hint="`awo approve` without an id lists what is asked.",
+        )
     return _record(row)
 
 

@@ -24,6 +24,7 @@ class SqliteIdempotencyKeys:
             raise BadRequest(
                 "idempotency_key_invalid",
                 f"an idempotency key has 1 to {_MAX_KEY} characters",
+                hint="Use a random text such as a UUID.",
                 field="Idempotency-Key",
             )
 

@@ -78,7 +78,11 @@ class SqliteKeys:
             connection.execute(_SQL["revoke_api_key"], (at_ms, key_id))
             row = connection.execute(_SQL["get_api_key"], (key_id,)).fetchone()
             if row is None:
-                raise NotFound("api_key_unknown", f"there is no key {key_id[:80]}")
+                raise NotFound(
+                    "api_key_unknown",
+                    f"there is no key {key_id[:80]}",
+                    hint="`awo key list` shows the keys there are.",
+                )
             return _key(row)
 
         return await self._writer.submit(revoke)

@@ -169,7 +169,10 @@ def _where(wanted: OrderFilter) -> tuple[str, list[Any]]:
     if wanted.text:
         if len(wanted.text) > MAX_TEXT:
             raise BadRequest(
-                "text_too_long", f"search for at most {MAX_TEXT} characters", field="text"
+                "search_too_long",
+                f"search for at most {MAX_TEXT} characters",
+                hint="Search for a shorter part of it.",
+                field="text",
             )
         clauses.append("(" + " OR ".join(f"{c} LIKE ? ESCAPE '\\'" for c in _SEARCHED) + ")")
         values += [_anywhere(wanted.text)] * len(_SEARCHED)

@@ -48,7 +48,9 @@ class SqliteVersions:
             found = connection.execute(_SQL["get_version"], (name, version)).fetchone()
             if found is None:
                 raise NotFound(
-                    "workflow_version_unknown", f"workflow {name[:80]} has no version {version}"
+                    "workflow_version_unknown",
+                    f"workflow {name[:80]} has no version {version}",
+                    hint="The workflow's history lists its versions.",
                 )
             old = _version(found)
             latest = _version(connection.execute(_SQL["latest_version"], (name,)).fetchone())
