@@ -65,6 +65,7 @@ async def _evidence(client: Any, order_id: str) -> None:
     ]
     assert len(progress["latest_commit_sha"]) == 40
 
+    await _logged(client, base, "agent_work_order_completed")
     logs = (await client.get(f"{base}/logs", params={"limit": 3})).json()
     models.LogEntries.model_validate(logs)
     assert logs["has_more"] is True
@@ -97,6 +98,16 @@ async def _evidence(client: Any, order_id: str) -> None:
         models.TranscriptPage.model_validate(odd.json())
     artifacts = (await client.get(f"{base}/artifacts")).json()
     models.ArtifactList.model_validate(artifacts)
+
+
+async def _logged(client: Any, base: str, event: str) -> None:
+    """Log lines are written a moment after what they tell."""
+    for _ in range(200):
+        logs = (await client.get(f"{base}/logs", params={"limit": 500})).json()
+        if event in [entry["event"] for entry in logs["log_entries"]]:
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError(f"{event} was not logged")
 
 
 async def test_a_unique_prefix_finds_the_order(client: Any, order_body: Any) -> None:

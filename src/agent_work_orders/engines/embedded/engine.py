@@ -148,8 +148,7 @@ class EmbeddedEngine:
         if held.saving is not None:
             await asyncio.shield(held.saving)
             if held.pending:
-                # A commit that was done before we came is shown by a callback that runs next.
-                await asyncio.sleep(0)
+                await asyncio.sleep(0)  # one done before we came is shown by the next callback
 
     def find(self, run_id: str) -> Held | None:
         return self._find(run_id)
