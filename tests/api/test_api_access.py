@@ -200,6 +200,23 @@ async def test_a_key_for_a_repository_works_there(
         assert who.startswith("a operator/key-")
 
 
+async def test_approvals_of_others_do_not_hide_ones_own(
+    as_key: Any, client: Any, order_body: Any, scripts: Any, reach: Any, subject: Any,
+    other_repository: Any,
+) -> None:  # fmt: skip
+    sent = order_body(
+        workflow_type=None,
+        workflow_source=scripts["gated"],
+        repository_url=str(other_repository),
+    )
+    made = (await client.post("/api/agent-work-orders", json=sent)).json()
+    order_id = made["agent_work_order"]["agent_work_order_id"]
+    await reach(client, order_id, "waiting")
+    async with as_key("viewer", [other_repository]) as viewer:
+        found = (await viewer.get("/api/approvals", params={"limit": 1})).json()["approvals"]
+        assert [one["agent_work_order_id"] for one in found] == [order_id]
+
+
 @pytest.mark.fault("K8")
 async def test_many_wrong_keys_are_slowed_and_right_ones_are_not(
     app: Any, made_client: Any, client: Any

@@ -15,16 +15,18 @@ from agent_work_orders.workflow_engine.events import ApprovalDecided
 from agent_work_orders.workflow_engine.run import Run
 
 COMMENT_LIMIT_CHARS = 4_000
+LOOKED_AT = 10_000
 
 
 def asked(rooms: Rooms, caller: Caller, limit: int = 100) -> list[ApprovalRecord]:
     """Open ones that the caller may see, oldest first."""
     found = []
-    for one in rooms.approvals.asked(limit):
+    # Who sees only some must not miss theirs behind those of others.
+    for one in rooms.approvals.asked(limit if caller.repositories is None else LOOKED_AT):
         row = rooms.records.get(one.order_id)
         if row is not None and caller.sees(row.repository):
             found.append(one)
-    return found
+    return found[:limit]
 
 
 def get(rooms: Rooms, approval_id: str, caller: Caller) -> ApprovalRecord:
