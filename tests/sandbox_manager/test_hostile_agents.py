@@ -356,3 +356,70 @@ async def test_twenty_orders_on_one_repository(bench: Any) -> None:
     assert sorted(refs.values()) == sorted(made)
     await bench.mirror.git.run("check", ["fsck", "--strict"], repository=bench.mirror.path)
     assert list((bench.home / "workspaces").iterdir()) == []
+
+
+async def test_a_change_in_the_second_of_the_checkout_is_seen(bench: Any) -> None:
+    """Same size, same second, and only what changed is brought to the mirror."""
+    for number in range(3):
+        sandbox = bench.sandboxes.open(order(bench))
+        await sandbox.setup()
+        for content in (b"hullo\n", b"hallo\n"):
+            await sandbox.write_file("README.md", content)
+            sha = await sandbox.commit(f"Change {number}\n", author="a <a@b>", at_ms=number)
+            assert sha is not None
+            assert (await bench.entries(sha))["README.md"] == ("100644", content)
+            await sandbox.execute(["sh", "-c", "printf 'hello\\n' > README.md"])
+            back = await sandbox.commit("Back\n", author="a <a@b>", at_ms=number)
+            assert back is not None
+            assert (await bench.entries(back))["README.md"] == ("100644", b"hello\n")
+
+
+async def test_only_changed_files_are_copied_to_the_mirror(bench: Any) -> None:
+    sandbox = bench.sandboxes.open(order(bench))
+    await sandbox.setup()
+    await sandbox.write_file("new.txt", b"new\n")
+    packs = set(bench.mirror.path.glob("objects/pack/*.pack"))
+    assert await sandbox.commit("One file\n", author="a <a@b>", at_ms=1) is not None
+    (pack,) = set(bench.mirror.path.glob("objects/pack/*.pack")) - packs
+    listed = await bench.mirror.git.run("list", ["verify-pack", "-v", str(pack)])
+    kinds = [line.split()[1] for line in listed.stdout.splitlines() if len(line.split()) >= 5]
+    assert sorted(kind for kind in kinds if kind in (b"blob", b"tree")) == [b"blob", b"tree"]
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        'mkdir d && echo x > d/f && mv d "$TMPDIR/d" && ln -s "$TMPDIR/d" d',
+        "printf 'jello\\n' > README.md",
+        "printf 'jello\\n' > README.md; touch -r run.sh README.md",
+        "rm README.md; mkdir README.md; touch README.md/in",
+        "rm README.md; ln -s run.sh README.md",
+        'mv README.md "$TMPDIR/R"; ln -s "$TMPDIR/R" README.md',
+        'mv sub "$TMPDIR/sub"; ln -s "$TMPDIR/sub" sub',
+        "chmod 600 README.md; chmod -x run.sh; echo x > a.ignored; mkdir -p e/e",
+        "chmod 000 sub; mkdir -p n/n; touch n/n/f; chmod 000 n/n; chmod 555 n",
+        "git init -q inner; echo y > inner/y; rm -rf .git",
+        "git update-index --assume-unchanged README.md; echo z > README.md",
+        "git rm -q --cached README.md; echo z > README.md; git config core.bare true",
+        "rm -rf .git; ln -s / .git",
+    ],
+)
+async def test_a_reset_leaves_nothing_of_what_was_done(bench: Any, deed: str) -> None:
+    sandbox = await ready(bench)
+    await sandbox.write_file("sub/inside.txt", b"deep\n")
+    sha = await committed(sandbox)
+    assert sha is not None
+    await sandbox.execute(["sh", "-c", deed])
+    await sandbox.checkout(sha)
+    expected = {name: content for name, (_, content) in (await bench.entries(sha)).items()}
+    root = bench.sandboxes.workspace(sandbox.sandbox_identifier.partition("-")[2])
+    found = {
+        str(path.relative_to(root)): path.read_bytes()
+        for path in root.rglob("*")
+        if not path.is_dir() and ".git" not in path.relative_to(root).parts
+    }
+    assert found == expected
+    assert not any(path.is_symlink() for path in root.rglob("*"))
+    assert os.access(root / "run.sh", os.X_OK)
+    status = await sandbox.execute(["git", "status", "--porcelain", "--ignored"])
+    assert status.stdout == b""

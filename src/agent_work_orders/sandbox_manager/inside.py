@@ -10,8 +10,12 @@ from agent_work_orders.sandbox_manager.git_directory import HIDDEN_SUFFIX
 
 TIMEOUT_S = 900.0
 
-# $1: commit.
-CHECKOUT = 'exec git read-tree --reset -u "$1"'
+# $1: commit. From the index of the last checkout or commit. `clean` goes first: it takes away what
+# stands in the way of tracked files, a link in place of a folder for example.
+RESET = """set -e
+git clean -ffdxq
+git read-tree --reset -u "$1"
+"""
 
 # $1: commit. Copies every object that the branch needs, then stops borrowing.
 CHECKOUT_COPY = """set -e
@@ -26,7 +30,8 @@ git repack -a -d -q
 rm "$GIT_DIR/objects/info/alternates"
 """
 
-# $1: parent commit, $2: file for the pack. Says the tree's id, and `same` if nothing changed.
+# $1: parent commit, $2: file for the pack, $3: a moment after now, in seconds. Says the tree's id,
+# and `same` if nothing changed.
 # Nested repositories are set aside: their files are committed, and nothing of their
 # configuration is used. Submodules of the parent commit stay what they are.
 TREE = f"""
@@ -42,8 +47,13 @@ put_back() {{
   find . -mindepth 2 -name 'x{HIDDEN_SUFFIX}' -prune -exec sh -c '
     for found do mv "$found" "${{found%/*}}/.git"; done' sh {{}} +
 }}
-nested=$(find . -mindepth 2 -name .git -prune -print | head -n 1)
+nested=$(find . -mindepth 2 -name .git -prune -print -quit)
 [ -z "$nested" ] || set_aside
+# Files of the second in which the index was written count as changed, and `add` stores every one
+# of them again. Nothing else runs here now: what the refresh compared by content stays so, and a
+# later date lets `add` believe it. Changed ones were marked by the refresh itself.
+git update-index -q --refresh --force-write-index > /dev/null
+touch -d @"$3" "$GIT_DIR/index"
 git add -A --ignore-errors
 added=$?
 [ -z "$nested" ] || put_back
@@ -53,7 +63,8 @@ if [ "$tree" = "$before" ]; then
   echo "$tree same $added"
   exit 0
 fi
-printf '%s\\n^%s\\n' "$tree" "$1" | git pack-objects --revs --thin --stdout -q > "$2" || exit 93
+printf '%s\\n^%s\\n' "$tree" "$before" |
+  git pack-objects --revs --thin --stdout -q > "$2" || exit 93
 echo "$tree changed $added"
 """
 
@@ -76,6 +87,10 @@ _HARDENING = (
     # What is made here is copied to the mirror, and only there it has to survive a power loss.
     ("core.fsync", "none"),
 )
+
+
+def checkout(sha: str) -> list[str]:
+    return ["git", "read-tree", "--reset", "-u", sha]
 
 
 def argv(script: str, *arguments: str) -> list[str]:

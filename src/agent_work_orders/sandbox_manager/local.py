@@ -69,7 +69,7 @@ class LocalSandbox:
             if self._untouched_at == sha:
                 return
             self._untouched_at = None
-            await self._workspace.materialise(sha)
+            await self._workspace.reset(sha)
             self._register.put(msgspec.structs.replace(entry, head_sha=sha))
             self._untouched_at = sha
 

@@ -18,10 +18,17 @@ from typing import Literal
 import msgspec
 
 from agent_work_orders.errors import Environmental
-from agent_work_orders.sandbox_manager import supervisor
 from agent_work_orders.sandbox_manager.agent_user import AgentUser, first_closed_folder
 
 START_TIMEOUT_S = 30.0
+# Isolated and without site-packages, which starts in a third of the time; the product's own
+# folder comes last on the path, so that nothing in it can stand before the standard library.
+_PROGRAM = """import sys
+sys.path.append(sys.argv.pop(1))
+from agent_work_orders.sandbox_manager.supervisor import main
+main()
+"""
+_PACKAGES = Path(__file__).resolve().parents[2]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,7 +112,9 @@ class Nursery:
                         sys.executable,
                         "-I",
                         "-S",
-                        supervisor.__file__,
+                        "-c",
+                        _PROGRAM,
+                        str(_PACKAGES),
                         str(theirs.fileno()),
                         str(closed or self._home.resolve()),
                         str(self._user.uid),

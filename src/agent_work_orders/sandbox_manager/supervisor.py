@@ -1,15 +1,18 @@
 """The program that stands between the server and everything an agent runs. Standard library only.
 
-It is started once (`supervisor.py FD COVER UID GID auto|off`) and forks a guard for each
+It is started once (`main` with arguments FD COVER UID GID auto|off) and forks a guard for each
 execution: forking a small process takes about a millisecond, starting an interpreter ten times
 that, and a small process has one thread, which parent-death signals need.
 
     server -- nursery (this program, one)
-                `- watcher   holds the control socket; its end means: all are dead
-                     `- guard   process 1 of its own pid namespace where the kernel allows it
-                          `- the program, as the agent's user
+                `- guard   process 1 of its own pid namespace where the kernel allows it
+                     `- the program, as the agent's user
 
 Rules:
+- One guard is always made ahead, in its namespaces and with the cover over the data directory:
+  the next execution does not wait for that. A guard serves one execution.
+- The nursery keeps a copy of the control socket until it has collected the guard, so the end of
+  the socket means: all are dead.
 - A control socket that closes (the server died) kills at once. `T` asks politely first.
 - The guard's exit kills the whole namespace, daemons with their own session included. Without a
   namespace the guard is a subreaper and kills its descendants until none is left.
@@ -23,7 +26,7 @@ Control protocol: the server sends a 4-byte length and a JSON request; answers a
 from __future__ import annotations
 
 import array
-import ctypes
+import errno
 import json
 import os
 import resource
@@ -38,100 +41,13 @@ import time
 import warnings  # noqa: F401
 from typing import Any, NoReturn
 
-CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID = 0x20000, 0x10000000, 0x20000000
-MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_SLAVE = 1, 32, 4096, 16384, 1 << 19
-MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_NOATIME, MS_RELATIME = 2, 4, 8, 1024, 1 << 21
-ST_RELATIME = 4096
+from agent_work_orders.sandbox_manager.namespaces import Place, call, cover, probe, show, split
+
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 36, 38
 # SIGTERM first, SIGKILL after this: the contract of `execute` promises three seconds in all.
 GRACE_S = 2.0
 # One user runs all agents: a fork bomb ends here, far above what builds and tests need.
 MAX_PROCESSES = 8192
-
-_libc = ctypes.CDLL(None, use_errno=True)
-
-
-class Place:
-    """What is the same for all executions: the folder to cover, the agent's user."""
-
-    def __init__(self, cover: str, uid: int, gid: int) -> None:
-        self.cover = cover
-        self.uid = uid
-        self.gid = gid
-        self.namespaces = False
-
-
-def _call(name: str, *arguments: Any) -> None:
-    if getattr(_libc, name)(*arguments) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{name}: {os.strerror(number)}")
-
-
-def _mount(source: str | None, target: str, kind: str | None, flags: int, data: str = "") -> None:
-    _call(
-        "mount",
-        os.fsencode(source) if source else None,
-        os.fsencode(target),
-        kind.encode() if kind else None,
-        ctypes.c_ulong(flags),
-        data.encode() or None,
-    )
-
-
-def _unshare() -> None:
-    """New pid and mount namespaces; without root, inside a user namespace that maps only us."""
-    uid, gid = os.geteuid(), os.getegid()
-    flags = CLONE_NEWPID | CLONE_NEWNS
-    _call("unshare", flags if uid == 0 else flags | CLONE_NEWUSER)
-    if uid != 0:
-        for name, text in (
-            ("setgroups", "deny"),
-            ("uid_map", f"{uid} {uid} 1"),
-            ("gid_map", f"{gid} {gid} 1"),
-        ):
-            with open(f"/proc/self/{name}", "w") as file:
-                file.write(text)
-
-
-def _furnish(place: Place, shown: list[tuple[str, bool]]) -> None:
-    """Our own /proc, and an empty folder over the data directory with holes for `shown`."""
-    _mount(None, "/", None, MS_REC | MS_SLAVE)
-    handles = [(path, writable, os.open(path, os.O_PATH)) for path, writable in shown]
-    _mount("tmpfs", place.cover, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0711,size=1m")
-    for path, writable, handle in handles:
-        os.makedirs(path, mode=0o711, exist_ok=True)
-        _mount(f"/proc/self/fd/{handle}", path, None, MS_BIND | MS_REC)
-        if not writable:
-            _mount(None, path, None, MS_REMOUNT | MS_BIND | MS_RDONLY | _kept_flags(path))
-        os.close(handle)
-    _mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
-
-
-def _kept_flags(path: str) -> int:
-    """Flags of the mount below; an unprivileged remount may not lose them."""
-    have = os.statvfs(path).f_flag
-    keep = have & (MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_NOATIME)
-    return keep | (MS_RELATIME if have & ST_RELATIME else 0)
-
-
-def _probe(place: Place) -> bool:
-    """Whether namespaces work here, by making one."""
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            _unshare()
-            inner = os.fork()
-            if inner == 0:
-                try:
-                    _furnish(place, [])
-                    os._exit(0)
-                finally:
-                    os._exit(1)
-            code = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
 def _tell(control: int, message: dict[str, Any]) -> None:
@@ -169,9 +85,9 @@ def _become(place: Place, request: dict[str, Any], fds: list[int], report: int) 
             os.setgroups([])
             os.setresgid(place.gid, place.gid, place.gid)
             os.setresuid(place.uid, place.uid, place.uid)
-        _call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         # After the change of user, which clears it: the program does not outlive its guard.
-        _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         os.umask(0o022)
         for number in (signal.SIGPIPE, signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
@@ -245,7 +161,7 @@ def _reap(program: int) -> int | None:
 
 def _guard(place: Place, request: dict[str, Any], control: int, fds: list[int]) -> None:
     """Start the program, wait for its end or for an order to end it, leave nothing alive."""
-    _call("prctl", PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    call("prctl", PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     wake, alarm = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(alarm, warn_on_full_buffer=False)
@@ -284,65 +200,139 @@ def _guard(place: Place, request: dict[str, Any], control: int, fds: list[int]) 
     _tell(control, {"exit": code if code >= 0 else None, "signal": -code if code < 0 else None})
 
 
-def _watch(place: Place, control: int, fds: list[int], parent: int) -> None:
-    """One execution, from request to the last dead process."""
+def _await_work(place: Place, line: socket.socket) -> None:
+    """A guard's life: get ready, wait for one execution, see it to its end."""
     os.setsid()
-    request = _receive(control)
-    if not place.namespaces:
-        # No parent-death signal here: the closing control socket leaves time to kill the others.
-        _guard(place, request, control, fds)
-        return
-    _unshare()
-    # After unshare, which clears it.
-    _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        return
-    ready, go = os.pipe2(os.O_CLOEXEC)
-    guard = os.fork()
-    if guard == 0:
-        _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        os.close(go)
-        # The watcher may have died before the line above: its end of the pipe says so.
-        if os.read(ready, 1) != b"g":
-            os._exit(1)
+    below = -1
+    problem: OSError | None = None
+    if place.namespaces:
+        call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         try:
-            _furnish(place, [(path, bool(writable)) for path, writable in request["shown"]])
+            below = cover(place)
         except OSError as error:
-            _tell(control, {"error": error.errno or 0, "what": "namespace"})
-            os._exit(1)
-        _guard(place, request, control, fds)
-        os._exit(0)
-    os.close(ready)
-    for fd in fds:
-        os.close(fd)
-    os.write(go, b"g")
-    # Returns only when every process of the namespace is dead and collected.
-    os.waitpid(guard, 0)
+            problem = error
+    # Without namespaces there is no parent-death signal: the closing control socket leaves time
+    # to kill the others.
+    fds = _receive_descriptors(line)
+    if len(fds) != 4 or _is_orphan(line):
+        return
+    control = fds.pop(0)
+    request = _receive(control)
+    try:
+        if problem is not None:
+            raise problem
+        if place.namespaces:
+            show(place, below, [(path, bool(writable)) for path, writable in request["shown"]])
+    except OSError as error:
+        _tell(control, {"error": error.errno or 0, "what": "namespace"})
+        return
+    _guard(place, request, control, fds)
 
 
-def _nursery(place: Place, channel: socket.socket) -> None:
-    """Fork a watcher for each message (four descriptors); end when the server is gone."""
-    nursery = os.getpid()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    while True:
-        fds = array.array("i")
-        data, ancillary, _, _ = channel.recvmsg(
-            1, socket.CMSG_LEN(4 * fds.itemsize), socket.MSG_CMSG_CLOEXEC
-        )
-        for level, kind, payload in ancillary:
-            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-                fds.frombytes(payload[: len(payload) - len(payload) % fds.itemsize])
-        if not data:
-            return
-        if len(fds) == 4 and os.fork() == 0:
-            channel.close()
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+def _is_orphan(line: socket.socket) -> bool:
+    """The nursery may have died before the parent-death signal was set; its end is closed then."""
+    try:
+        return line.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK) == b""
+    except BlockingIOError:
+        return False
+
+
+def _receive_descriptors(channel: socket.socket) -> list[int]:
+    """Those that came with one byte; none when the other end is closed."""
+    fds = array.array("i")
+    _, ancillary, _, _ = channel.recvmsg(
+        1, socket.CMSG_LEN(4 * fds.itemsize), socket.MSG_CMSG_CLOEXEC
+    )
+    for level, kind, payload in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            fds.frombytes(payload[: len(payload) - len(payload) % fds.itemsize])
+    return list(fds)
+
+
+class Nursery:
+    """Keeps a guard ready and hands each execution to one; ends when the server is gone."""
+
+    def __init__(self, place: Place, channel: socket.socket) -> None:
+        self._place = place
+        self._channel = channel
+        self._wake, alarm = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(alarm, warn_on_full_buffer=False)
+        self._lines: dict[int, socket.socket] = {}
+        self._controls: dict[int, int] = {}
+        self._spare = self._hatch()
+
+    def run(self) -> None:
+        while True:
+            ready, _, _ = select.select([self._channel.fileno(), self._wake], [], [])
+            if self._wake in ready:
+                os.read(self._wake, 4096)
+                self._collect()
+            if self._channel.fileno() in ready:
+                fds = _receive_descriptors(self._channel)
+                if not fds:
+                    return
+                self._hand_over(fds)
+                self._spare = self._hatch()
+
+    def _hatch(self) -> int:
+        """A new guard; 0 when the kernel has no room for one."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            pid = split(self._place)
+        except OSError:
+            ours.close()
+            theirs.close()
+            return 0
+        if pid == 0:
             try:
-                _watch(place, fds[0], list(fds[1:]), nursery)
+                signal.set_wakeup_fd(-1)
+                ours.close()
+                self._forget_the_others()
+                _await_work(self._place, theirs)
             finally:
                 os._exit(0)
-        for fd in fds:
+        theirs.close()
+        self._lines[pid] = ours
+        return pid
+
+    def _forget_the_others(self) -> None:
+        """A copy of their sockets in a new guard would hide that they ended."""
+        self._channel.close()
+        os.close(self._wake)
+        for control in self._controls.values():
+            os.close(control)
+        for line in self._lines.values():
+            line.close()
+
+    def _hand_over(self, fds: list[int]) -> None:
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))]
+        self._collect()
+        for guard in (self._spare, 0):
+            # The spare may have been killed, by the kernel for lack of memory or by a person.
+            pid = guard if guard in self._lines else self._hatch()
+            try:
+                self._lines[pid].sendmsg([b"x"], rights)
+                self._controls[pid] = fds[0]
+                break
+            except (OSError, KeyError):
+                continue
+        else:
+            _tell(fds[0], {"error": errno.EAGAIN, "what": "namespace"})
+            os.close(fds[0])
+        for fd in fds[1:]:
             os.close(fd)
+
+    def _collect(self) -> None:
+        """Dead guards; with each, everything in its namespace is dead."""
+        try:
+            while (pid := os.waitpid(-1, os.WNOHANG)[0]) != 0:
+                self._lines.pop(pid).close()
+                control = self._controls.pop(pid, None)
+                if control is not None:
+                    os.close(control)
+        except ChildProcessError:
+            return
 
 
 def main() -> None:
@@ -351,10 +341,8 @@ def main() -> None:
     channel = socket.socket(fileno=int(fd))
     # The terminal's Ctrl-C is for the server, which ends its executions one by one.
     os.setsid()
-    place.namespaces = namespaces == "auto" and _probe(place)
+    place.namespaces = namespaces == "auto"
+    place.namespaces = place.namespaces and probe(place)
+    nursery = Nursery(place, channel)
     channel.sendall(b"n" if place.namespaces else b"-")
-    _nursery(place, channel)
-
-
-if __name__ == "__main__":
-    main()
+    nursery.run()

@@ -70,17 +70,31 @@ class Workspace:
         # So that an agent, or a test it runs, can commit in repositories of its own.
         files.write(self.folder / "home", ".gitconfig", git_directory.IDENTITY, self.place.user)
 
+    async def reset(self, sha: str) -> None:
+        """As `materialise`, but only what differs is written. The index that says so is ours, and
+        what the agent changed has another time of change, which no program can set."""
+        git = self.repo / ".git"
+        if self._copies or not await asyncio.to_thread(self._renew_git, git, sha):
+            await self.materialise(sha)
+            return
+        done = await self._inside(inside.argv(inside.RESET, sha), directory=git)
+        if done.success:
+            await asyncio.to_thread(self._keep_index, self.repo, ".git/index")
+        else:
+            # Folders whose rights the agent took away, for example: the thorough way has means.
+            await self.materialise(sha)
+
     async def materialise(self, sha: str) -> None:
         """The files of a commit and a new `.git`, instead of everything that was there.
 
         Environmental `sandbox_setup_failed`, `sandbox_lost`, `disk_full`.
         """
-        if not self.repo.is_dir():
-            raise files.lost(self.repo)
-        await asyncio.to_thread(files.empty, self.repo)
-        await asyncio.to_thread(self._write_git, self.repo / ".git", sha, None)
-        script = inside.CHECKOUT_COPY if self._copies else inside.CHECKOUT
-        done = await self._inside(script, sha, directory=self.repo / ".git")
+        git = self.repo / ".git"
+        await asyncio.to_thread(self._clear, git, sha)
+        argv = inside.checkout(sha)
+        if self._copies:
+            argv = inside.argv(inside.CHECKOUT_COPY, sha)
+        done = await self._inside(argv, directory=git)
         if not done.success:
             raise setup_failed(done.stderr)
         await asyncio.to_thread(self._keep_index, self.repo, ".git/index")
@@ -92,7 +106,9 @@ class Workspace:
         """
         private = self.folder / "import"
         await asyncio.to_thread(self._write_private, private, parent)
-        done = await self._inside(inside.TREE, parent, str(private / "pack"), directory=private)
+        later_s = self.place.clock.now_ms() // 1000 + 2
+        argv = inside.argv(inside.TREE, parent, str(private / "pack"), str(later_s))
+        done = await self._inside(argv, directory=private)
         tree, changed = _read_tree(done)
         if changed:
             with await asyncio.to_thread(_open_pack, private / "pack") as pack:
@@ -101,16 +117,12 @@ class Workspace:
 
     async def adopt(self, sha: str) -> None:
         """Let the agent's own `.git` stand at a commit that was just made of its files."""
-        private = self.folder / "import"
-        index = await asyncio.to_thread(self._keep_index, private, "index")
-        git = self.repo / ".git"
-        await asyncio.to_thread(files.remove, git)
-        await asyncio.to_thread(self._write_git, git, sha, index)
+        private, git = self.folder / "import", self.repo / ".git"
+        await asyncio.to_thread(self._replace_git, private, git, sha)
         if self._copies:
-            done = await self._inside(inside.COPY, directory=git)
+            done = await self._inside(inside.argv(inside.COPY), directory=git)
             if not done.success:
                 raise setup_failed(done.stderr)
-        await asyncio.to_thread(files.remove, private)
 
     async def run(
         self,
@@ -148,7 +160,7 @@ class Workspace:
             on_output=on_output,
         )
 
-    async def _inside(self, script: str, *arguments: str, directory: Path) -> Execution:
+    async def _inside(self, argv: list[str], *, directory: Path) -> Execution:
         temporary = str(self.folder / "tmp")
         env = inside.environment(self.place.git, str(directory), str(self.repo), temporary)
         shown = self._shown(borrowing=True)
@@ -157,7 +169,7 @@ class Workspace:
         return await execute(
             self.place.nursery,
             Request(
-                argv=inside.argv(script, *arguments),
+                argv=argv,
                 env={**env, **self._tags()},
                 cwd=str(self.repo),
                 shown=shown,
@@ -174,15 +186,34 @@ class Workspace:
         shown = [(str(self.folder / name), True) for name in ("repo", "home", "tmp")]
         return [*shown, (str(self.mirror.path), False)] if borrowing else shown
 
+    def _clear(self, git: Path, sha: str) -> None:
+        if not self.repo.is_dir():
+            raise files.lost(self.repo)
+        files.empty(self.repo)
+        self._write_git(git, sha, None)
+
+    def _renew_git(self, git: Path, sha: str) -> bool:
+        """A new `.git` with the kept index; False when there is none."""
+        if not self.repo.is_dir():
+            raise files.lost(self.repo)
+        index = self._kept_index()
+        if index is None:
+            return False
+        files.remove(git)
+        self._write_git(git, sha, index)
+        return True
+
+    def _replace_git(self, private: Path, git: Path, sha: str) -> None:
+        index = self._keep_index(private, "index")
+        files.remove(git)
+        self._write_git(git, sha, index)
+        files.remove(private)
+
     def _write_private(self, private: Path, parent: str) -> None:
         if not self.repo.is_dir():
             raise files.lost(self.repo)
-        index = None
-        if self._index_path.exists():
-            at_ns = self._index_path.stat().st_mtime_ns
-            index = git_directory.Index(data=self._index_path.read_bytes(), at_ns=at_ns)
         files.remove(private)
-        self._write_git(private, parent, index)
+        self._write_git(private, parent, self._kept_index())
 
     def _write_git(self, path: Path, sha: str, index: git_directory.Index | None) -> None:
         content = git_directory.GitDirectory(
@@ -190,10 +221,18 @@ class Workspace:
         )
         git_directory.write(path, content, self.place.user)
 
+    def _kept_index(self) -> git_directory.Index | None:
+        if not self._index_path.exists():
+            return None
+        at_ns = self._index_path.stat().st_mtime_ns
+        return git_directory.Index(data=self._index_path.read_bytes(), at_ns=at_ns)
+
     def _keep_index(self, folder: Path, name: str) -> git_directory.Index:
         """Copy the index out of the agent's reach: later it says which files are unchanged."""
         data = files.read(folder, name, git_directory.INDEX_LIMIT_BYTES, self.place.user)
-        at_ns = os.stat(folder / name, follow_symlinks=False).st_mtime_ns
+        # Never a moment to come: git would believe every file that is changed until then.
+        now_ns = self.place.clock.now_ms() * 1_000_000
+        at_ns = min(os.stat(folder / name, follow_symlinks=False).st_mtime_ns, now_ns)
         making = self._index_path.with_suffix(".index-making")
         making.write_bytes(data)
         os.utime(making, ns=(at_ns, at_ns))
