@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -35,14 +35,14 @@ def executable() -> str:
 
 
 @contextlib.contextmanager
-def server(home: Path) -> Iterator[Server]:
+def server(home: Path, env: Mapping[str, str] | None = None) -> Iterator[Server]:
     """`awo up` on a free port, from the spawn to the first 200 of /readyz; killed at the end."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
     argv = [executable(), "up", "--host", "127.0.0.1", "--port", str(port), "--home", str(home)]
     begin = time.perf_counter()
-    with running(argv, cwd=home, env=dict(os.environ), log=home / "up.log") as program:
+    with running(argv, cwd=home, env={**os.environ, **(env or {})}, log=home / "up.log") as program:
         while not _ready(url):
             if program.popen.poll() is not None:
                 said = (home / "up.log").read_text(errors="replace").strip().splitlines()

@@ -44,7 +44,7 @@ def make(place: Path) -> Path:
         file = origin / f"package_{number % 20}" / f"module_{number}.py"
         file.parent.mkdir(exist_ok=True)
         file.write_text(f"VALUE = {number}\n" * 40)
-    (origin / "check.sh").write_text("#!/bin/sh\ntest -f built.txt\n")
+    (origin / "check.sh").write_text("#!/bin/sh\ntest -f build.txt\n")
     (origin / "check.sh").chmod(0o755)
     git(origin, "add", "--all")
     git(origin, "commit", "--quiet", "--message", "First")

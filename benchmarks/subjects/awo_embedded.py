@@ -74,8 +74,12 @@ class Embedded:
         await self._engine.start()
 
     async def run(self, run_id: str, shape: str, tasks: int) -> None:
+        await self.bring(run_id, plan(shape, tasks))
+
+    async def bring(self, run_id: str, compiled: tuple[Plan, str]) -> None:
+        """One run of a plan to its durable end."""
         ended = self._ended.setdefault(run_id, asyncio.get_running_loop().create_future())
-        made, digest = plan(shape, tasks)
+        made, digest = compiled
         order = {
             "order_id": run_id,
             "repository_url": "",
@@ -84,11 +88,9 @@ class Embedded:
             "branch": "",
             "sandbox_type": "git_branch",
             "agent": {},
-            "workflow": shape,
+            "workflow": made.name,
         }
-        submitted = Submitted(
-            at_ms=self._clock.now_ms(), plan_hash=digest, inputs={}, order=order
-        )
+        submitted = Submitted(at_ms=self._clock.now_ms(), plan_hash=digest, inputs={}, order=order)
         run = await self._engine.submit(run_id, made, submitted)
         if run.stage != "ended":
             await ended

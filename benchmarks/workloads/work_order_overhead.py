@@ -1,7 +1,9 @@
 """A plan-build-test order with an agent that answers at once, against a bare script.
 
 The script makes the git and process calls such an order needs, one after the other, with no
-journal, no supervision and no clean-up: what is left of our time beyond it is our overhead.
+journal, no supervision and no clean-up: what is left of our time beyond it is our overhead. Both
+fetch, make a workspace, let the agent work twice and commit each time, bring the commits to the
+mirror, run the tests once, count the changes, and push the branch.
 """
 
 from __future__ import annotations
@@ -9,27 +11,45 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from benchmarks import sample_repository, scratch
+from agent_work_orders.work_orders.submit import NewOrder
+from benchmarks import in_process, sample_repository, scratch
 from benchmarks.result import Result
 from benchmarks.rounds import Contender, race
 from benchmarks.sample_repository import git
 
 ROUNDS = 10
+AGENT = ["sh", "-c", 'cat > "$AWO_COMMAND.txt"']
+WORKFLOW = """\
+name: overhead
+description: Plan, build, test and push
+tasks:
+  plan: {uses: agent.command, phase: planning, with: {command: plan}}
+  build: {needs: [plan], uses: agent.command, phase: implementing, with: {command: build}}
+  check: {needs: [build], uses: tests.run, phase: testing, with: {command: [./check.sh]}}
+  publish: {needs: [check], uses: git.push}
+"""
 
 
 def run(quick: bool) -> Result:
     with scratch.place("work_order_overhead") as place:
+        # Agents run as another user, who has to be able to pass.
+        place.chmod(0o711)
         origin = sample_repository.make(place)
-        return race("order_ms", contenders(origin, place), 2 if quick else ROUNDS)
-
-
-def contenders(origin: Path, place: Path) -> list[Contender]:
-    mirror = sample_repository.mirror(origin, place)
-    return [
-        Contender(
-            "bare_script", "baseline", lambda number: bare_script(origin, mirror, place, number)
+        mirror = sample_repository.mirror(origin, place)
+        new = NewOrder(
+            repository_url=str(origin),
+            workflow_source=WORKFLOW,
+            initial_prompt="Do it",
+            agent={"name": "command", "argv": AGENT},
         )
-    ]
+        with in_process.orders(place / "home") as orders:
+            contenders = [
+                Contender(
+                    "bare_script", "baseline", lambda n: bare_script(origin, mirror, place, n)
+                ),
+                Contender("awo", "ours", lambda _: orders.work(new)),
+            ]
+            return race("order_ms", contenders, 2 if quick else ROUNDS)
 
 
 def bare_script(origin: Path, mirror: Path, place: Path, number: int) -> None:
@@ -38,22 +58,24 @@ def bare_script(origin: Path, mirror: Path, place: Path, number: int) -> None:
     base = git(mirror, "rev-parse", "refs/heads/main").strip()
     git(place, "clone", "--quiet", "--shared", "--branch", "main", str(mirror), str(workspace))
     git(workspace, "switch", "--quiet", "--create", branch)
-    for phase, file in (("planning", "plan.md"), ("implementing", "built.txt")):
-        agent(workspace, file)
+    for phase, command in (("planning", "plan"), ("implementing", "build")):
+        agent(workspace, command)
         git(workspace, "status", "--porcelain")
         git(workspace, "add", "--all")
         git(workspace, "commit", "--quiet", "--message", phase, "--trailer", f"Phase: {phase}")
         git(mirror, "fetch", "--quiet", str(workspace), f"{branch}:refs/orders/{branch}")
+        git(mirror, "diff", "--numstat", base, f"refs/orders/{branch}")
     subprocess.run(["./check.sh"], cwd=workspace, check=True, capture_output=True, timeout=60)
-    git(mirror, "diff", "--stat", base, f"refs/orders/{branch}")
+    git(mirror, "ls-remote", "--quiet", str(origin), f"refs/heads/{branch}")
     git(mirror, "push", "--quiet", str(origin), f"refs/orders/{branch}:refs/heads/{branch}")
 
 
-def agent(workspace: Path, file: str) -> None:
+def agent(workspace: Path, command: str) -> None:
     """An agent that answers at once: one process that writes one file."""
     subprocess.run(
-        ["sh", "-c", 'cat > "$0"', file],
+        AGENT,
         cwd=workspace,
+        env={"PATH": "/usr/bin:/bin", "AWO_COMMAND": command},
         input=b"done\n",
         check=True,
         capture_output=True,

@@ -1,0 +1,93 @@
+"""Time per task in a DAG of 10,000 tasks over that in one of 100, through the embedded engine.
+
+Three shapes: a chain, a fan-out that joins again, and layers of 100 tasks of which each needs two
+of the layer before. `growth` is the worst of the three. Tasks do nothing; every end is durable.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from agent_work_orders.workflow_engine.compiler import plan_hash
+from agent_work_orders.workflow_engine.plan import Body, Plan, Task
+from benchmarks import scratch
+from benchmarks.result import Measurement, Result
+from benchmarks.subjects.awo_embedded import Embedded
+
+SMALL, LARGE, QUICK_LARGE = 100, 10_000, 1_000
+SMALL_ROUNDS = 10
+"""As many tasks as a tenth of the large one, so that noise hits both alike."""
+LAYER = 100
+
+
+def run(quick: bool) -> Result:
+    with scratch.place("large_dag") as home:
+        found = asyncio.run(_measure(home, QUICK_LARGE if quick else LARGE))
+    return Result(
+        measurements=[
+            Measurement(subject="awo", role="ours", metric=metric, value=value)
+            for metric, value in found.items()
+        ],
+        facts={"tasks": "no-op tool calls in the embedded engine, SQLite with synchronous=FULL"},
+    )
+
+
+async def _measure(home: Path, large: int) -> dict[str, float]:
+    subject = Embedded()
+    await subject.start(home, lambda run_id, index: None)
+    found: dict[str, float] = {}
+    try:
+        for shape, needs in SHAPES.items():
+            small, big = _plan(shape, SMALL, needs), _plan(shape, large, needs)
+            few = [await _per_task_ms(subject, f"{shape}-{n}", small) for n in range(SMALL_ROUNDS)]
+            many = await _per_task_ms(subject, f"{shape}-large", big)
+            found[f"{shape}_small_ms"] = statistics.median(few)
+            found[f"{shape}_large_ms"] = many
+            found[f"{shape}_growth"] = many / found[f"{shape}_small_ms"]
+    finally:
+        await subject.stop()
+    found["growth"] = max(found[f"{shape}_growth"] for shape in SHAPES)
+    return found
+
+
+async def _per_task_ms(subject: Embedded, run_id: str, made: tuple[Plan, str]) -> float:
+    begin = time.perf_counter()
+    await subject.bring(run_id, made)
+    return (time.perf_counter() - begin) * 1000 / len(made[0].body.tasks)
+
+
+def _chain(at: int, size: int) -> list[int]:
+    return [at - 1] if at else []
+
+
+def _fan(at: int, size: int) -> list[int]:
+    if at == size - 1:
+        return list(range(1, at))
+    return [0] if at else []
+
+
+def _layers(at: int, size: int) -> list[int]:
+    """Layers as wide as a tenth of a small graph allows, at most `LAYER`."""
+    width = min(LAYER, size // 10)
+    row, column = divmod(at, width)
+    return [(row - 1) * width + column, (row - 1) * width + (column + 1) % width] if row else []
+
+
+SHAPES = {"chain": _chain, "fan": _fan, "layers": _layers}
+
+
+def _plan(shape: str, size: int, needs: Callable[[int, int], list[int]]) -> tuple[Plan, str]:
+    dependants: dict[str, list[str]] = {}
+    tasks: dict[str, Task] = {}
+    for at in range(size):
+        wanted = tuple(f"t{one}" for one in needs(at, size))
+        tasks[f"t{at}"] = Task(id=f"t{at}", kind="tool", uses="noop", needs=wanted)
+        for one in wanted:
+            dependants.setdefault(one, []).append(f"t{at}")
+    frozen = {name: tuple(after) for name, after in dependants.items()}
+    made = Plan(name=shape, body=Body(tasks=tasks, dependants=frozen))
+    return made, plan_hash(made)
