@@ -10,6 +10,7 @@ from agent_work_orders.cli import client as clients
 from agent_work_orders.cli import following, outcome
 from agent_work_orders.cli.client import Client, Json, Place
 from agent_work_orders.cli.screen import Screen, clean, count, first_line, print_json, short
+from agent_work_orders.clock import SystemClock, iso
 
 Begin = Callable[[Client], Awaitable[Json]]
 """Sets the order going and returns it."""
@@ -20,12 +21,13 @@ async def conduct(
 ) -> int:
     """Begin, follow, ask the person where one is needed, report. Returns the exit code: 0 when
     the order ended as `good` says."""
+    teller = following.Teller(screen, iso(SystemClock().now_ms()))
     with following.Patience() as patience:
         async with clients.acting(place, hands=True) as client:
             order = await begin(client)
             order_id = order["agent_work_order_id"]
             try:
-                order = await _to_the_end(client, order_id, screen, patience)
+                order = await _to_the_end(client, order_id, screen, teller, patience)
             except following.Interrupted:
                 _tell_interrupted(order_id, client.remote)
                 return outcome.INTERRUPTED
@@ -38,10 +40,14 @@ async def conduct(
 
 
 async def _to_the_end(
-    client: Client, order_id: str, screen: Screen, patience: following.Patience
+    client: Client,
+    order_id: str,
+    screen: Screen,
+    teller: following.Teller,
+    patience: following.Patience,
 ) -> Json:
     while True:
-        order = await following.follow(client, order_id, screen, patience)
+        order = await following.follow(client, order_id, teller, patience)
         if not _asks(order) or screen.quiet or not sys.stdin.isatty() or not screen.terminal:
             return order
         if not await _decided(client, order_id, screen):
@@ -129,6 +135,8 @@ def _next(order: Json, name: str) -> str:
             return f"awo logs {name} · awo show {name} · awo retry {name}"
         case "cancelled":
             return f"awo show {name} · awo retry {name}"
+        case "pending" | "running":
+            return f"awo logs -f {name} · awo cancel {name}"
         case "paused":
             return f"awo resume {name}"
         case "waiting" if order["waiting_reason"] == "approval":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Protocol
@@ -67,23 +68,26 @@ class Patience:
 
 
 class Teller:
-    """Prints each task once per state, under the heading of its phase."""
+    """Prints each task once per state, under the heading of its phase. What had ended before
+    `since` (ISO 8601) is not news."""
 
-    def __init__(self, screen: Screen) -> None:
+    def __init__(self, screen: Screen, since: str = "") -> None:
         self._screen = screen
+        self._since = since
         self._seen: dict[str, tuple[Any, ...]] = {}
         self._phase: str | None = None
         self._waiting: tuple[Any, ...] = ()
         self._spinner: Spinner | None = None
+        self._spinning: tuple[str, float] = ("", 0.0)
 
     def tell(self, order: Json, tasks: list[Json]) -> None:
         fresh = [task for task in tasks if is_work(task) and self._is_news(task)]
         if fresh:
             self.hush()
         for task in sorted(fresh, key=lambda one: one["ended_at"] or one["started_at"] or "~"):
+            self._heading(task["phase"])
             if task["state"] == "running" and self._screen.terminal:
                 continue
-            self._heading(task["phase"])
             self._screen.marked(state_word(task["state"]), describe(task))
         self._tell_waiting(order)
         self._spin(tasks)
@@ -97,7 +101,8 @@ class Teller:
         now = (task["state"], task["attempt"], task["generation"])
         known = self._seen.get(task["path"])
         self._seen[task["path"]] = now
-        return now != known and task["state"] in _SHOWN
+        past = known is None and task["ended_at"] is not None and task["ended_at"] < self._since
+        return now != known and task["state"] in _SHOWN and not past
 
     def _heading(self, phase: str | None) -> None:
         """Workflows without phases have no headings."""
@@ -125,6 +130,9 @@ class Teller:
             self.hush()
             return
         text = ", ".join(running[:3]) + (" …" if len(running) > 3 else "")
+        if text != self._spinning[0]:
+            self._spinning = (text, time.monotonic())
+        text += f"  {time.monotonic() - self._spinning[1]:.0f} s"
         if self._spinner is None:
             from rich.console import Console
 
@@ -133,9 +141,8 @@ class Teller:
         self._spinner.update(text)
 
 
-async def follow(client: Client, order_id: str, screen: Screen, patience: Patience) -> Json:
+async def follow(client: Client, order_id: str, teller: Teller, patience: Patience) -> Json:
     """Until the order ends or waits for a person. Raises `Interrupted`."""
-    teller = Teller(screen)
     every_s = EVERY_REMOTE_S if client.remote else EVERY_S
     try:
         while True:

@@ -74,10 +74,25 @@ def list_orders(
         screen.line('No work orders. Start one with: awo run --repo PATH "What to do"')
         return
     screen.table(["order", "status", "phase", "created (UTC)", "repository", "title"], rows)
+    _tell_resting(page["agent_work_orders"], clients.Place(home=home, url=url), screen)
     if page["has_more"]:
         screen.line(
             f"{len(rows)} of {page['total_count']}; more with --offset {offset + len(rows)}"
         )
+
+
+def _tell_resting(orders: list[Json], place: Place, screen: Screen) -> None:
+    """An order that is open while nobody works on it looks alive, but rests."""
+    from agent_work_orders import settings as setting
+    from agent_work_orders.cli.client import server_of
+    from agent_work_orders.state_manager.lock import read_owner
+
+    settings = setting.load(home=place.home)
+    if server_of(place, settings) is not None or read_owner(settings.home) is not None:
+        return
+    resting = [one for one in orders if one["status"] in ("pending", "running", "waiting")]
+    if resting:
+        screen.line("Nothing runs here now: open orders go on with `awo up` or `awo resume ORDER`.")
 
 
 @guarded
