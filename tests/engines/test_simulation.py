@@ -76,10 +76,25 @@ def test_more_seeds() -> None:
     hold(tally)
 
 
-@pytest.mark.parametrize("options", msgspec.json.decode(KEPT.read_bytes(), type=list[Options]))
+KEPT_OPTIONS = msgspec.json.decode(KEPT.read_bytes(), type=list[Options])
+
+
+@pytest.mark.parametrize("options", KEPT_OPTIONS)
 def test_seeds_that_once_failed(options: Options) -> None:
     report = Schedule(options).run()
     assert report.ok, report.told()
+
+
+@pytest.mark.fault("A3")
+@pytest.mark.parametrize("scenario", ["chain", "parent"])
+def test_a_second_crash_while_taking_up_costs_nothing(scenario: str) -> None:
+    schedules = (
+        msgspec.structs.replace(options, crash_at=(options.crash_at[0], options.crash_at[0] + more))
+        for options in campaign.every_boundary(scenario)
+        if options.crash_at
+        for more in (1, 2, 3)
+    )
+    hold(campaign.run(schedules))
 
 
 @pytest.mark.fault("K15")
@@ -136,6 +151,17 @@ class ForgetfulLedger(SimulatedLedger):
         return await super().receive(key, receipt, at_ms=at_ms)
 
 
+class ForgettingEngine(EmbeddedEngine):
+    """Does not keep a run that was opened again: its timers find nobody."""
+
+    def apply(self, held: Held, event: Any, **how: Any) -> bool:
+        ended = held.run.stage == "ended"
+        taken = super().apply(held, event, **how)
+        if ended:
+            self._held.pop(held.run.run_id, None)
+        return taken
+
+
 class HastyEngine(EmbeddedEngine):
     """Acts, then commits."""
 
@@ -161,3 +187,8 @@ def test_what_is_broken_is_found(parts: Parts, symptom: str) -> None:
     tally = campaign.run(campaign.systematic(), parts, most_failed=20)
     violations = [text for report in tally.failed for text in report.violations]
     assert any(symptom in text for text in violations), violations[:5]
+
+
+def test_kept_seeds_still_find_what_they_found() -> None:
+    tally = campaign.run(KEPT_OPTIONS, Parts(engine=ForgettingEngine), most_failed=100)
+    assert len(tally.failed) == len(KEPT_OPTIONS)

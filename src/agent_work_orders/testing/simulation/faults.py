@@ -32,6 +32,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     duplicate_rate: float = 0.0
     full_rate: float = 0.0
     jump_rate: float = 0.0
+    stop_rate: float = 0.0
+    """Of an operator stopping the process in an orderly way, and starting it again."""
 
     def told(self) -> str:
         """As code that repeats it."""
@@ -52,6 +54,7 @@ def chaos(seed: int) -> Options:
         duplicate_rate=some((0.0, 0.3)),
         full_rate=some((0.0, 0.0, 0.02)),
         jump_rate=some((0.0, 0.0, 0.05)),
+        stop_rate=some((0.0, 0.0, 0.2)),
     )
 
 

@@ -40,6 +40,7 @@ DAY_MS = 86_400_000
 # A week of virtual time: past every retry, quota, expiry and jump of the clock.
 GIVE_UP_S = 7 * 86_400.0
 MAX_LIVES = 40
+MAX_STOPS = 4
 
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,6 +85,7 @@ class Schedule:
         self.people = People(options, self.rng, self.clock, wishes(options, self.rng))
         self.violations: list[str] = []
         self.lives = 0
+        self.stops = 0
 
     def run(self) -> Report:
         over = False
@@ -104,13 +106,13 @@ class Schedule:
         )
 
     def _life(self) -> bool:
-        """False when the process died."""
+        """False when the process died or was stopped."""
         self.lives += 1
         self.world.active.clear()
         self.disk.full = False
         loop = VirtualLoop(self.time)
         try:
-            loop.run_until_complete(self._live())
+            return loop.run_until_complete(self._live())
         except PowerCut:
             return False
         except Deadlock as error:
@@ -120,7 +122,7 @@ class Schedule:
             loop.kill()
         return True
 
-    async def _live(self) -> None:
+    async def _live(self) -> bool:
         journal = self.parts.journal(self.disk, self.options, self.rng, self.at)
         desk = Desk(
             tools(self.world),
@@ -138,11 +140,16 @@ class Schedule:
             for wish in self.people.inputs
             if wish.taken is None
         ]
-        await self._watch(engine)
+        if not await self._watch(engine):
+            await engine.stop(drain_s=self.rng.choice((0.0, 0.1, 30.0)))
+            await journal.close()
+            return False
         await asyncio.gather(*speaking)
         # What a dishonest client repeated last may have opened something again.
+        self.stops = MAX_STOPS
         await self._watch(engine)
         await self._check(engine, journal)
+        return True
 
     def _acknowledged(self, change: Change) -> None:
         """Only what the journal has made durable is shown to observers."""
@@ -152,16 +159,20 @@ class Schedule:
             if task.live and task.attempt == event.attempt:
                 self.world.done.add(f"{change.run_id}:{event.path}:{task.generation}")
 
-    async def _watch(self, engine: EmbeddedEngine) -> None:
+    async def _watch(self, engine: EmbeddedEngine) -> bool:
+        """Until nothing is open. False when the operator stops the process before."""
         while self.time.now_s < GIVE_UP_S:
-            await asyncio.sleep(self.rng.choice((0.5, 5.0, 30.0)))
+            await asyncio.sleep(self.rng.choice((0.05, 0.5, 5.0, 30.0)))
+            if self.stops < MAX_STOPS and self.rng.random() < self.options.stop_rate:
+                self.stops += 1
+                return False
             if self.rng.random() < self.options.jump_rate:
                 self.time.jump_ms += self.rng.choice((-DAY_MS, DAY_MS, 3_000, -3_000))
             if not engine.health()["ok"]:
                 continue
             runs = [await engine.run(run_id) for run_id in engine.open_runs()]
             if self.people.heard and not any(runs):
-                return
+                return True
             for run in runs:
                 if run is not None and phases.status(run) in ("waiting", "paused"):
                     try:
@@ -173,6 +184,7 @@ class Schedule:
             state = {} if run is None else {p: (t.state, t.wait) for p, t in run.tasks.items()}
             stage = run and (run.stage, phases.status(run))
             self.violations.append(f"stuck: {run_id} {stage} {state} {engine.health()}")
+        return True
 
     async def _check(self, engine: EmbeddedEngine, journal: SimulatedJournal) -> None:
         health = engine.health()
