@@ -30,8 +30,8 @@ def list_orders(
     search: Annotated[
         str | None, typer.Option("--search", metavar="TEXT", help="In id, prompt, branch, issue.")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=500)] = 50,
-    offset: Annotated[int, typer.Option("--offset", min=0)] = 0,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=500, help="At most so many.")] = 50,
+    offset: Annotated[int, typer.Option("--offset", min=0, help="Leave out so many first.")] = 0,
     home: options.Home = None,
     url: options.Url = None,
     as_json: options.Json = False,

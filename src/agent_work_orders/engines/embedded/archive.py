@@ -49,4 +49,8 @@ class ArchivedRuns:
 
 
 def _refuse() -> NoReturn:
-    raise Broken("archive_read_only", "the data directory was opened for looking only")
+    raise Broken(
+        "archive_read_only",
+        "the data directory was opened for looking only",
+        hint="This is a bug: a command that only looks tried to write.",
+    )
