@@ -6,8 +6,11 @@ JSON, and the console shows them escaped too.
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import queue
 import sys
+import threading
 from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
 from typing import IO, Any, TextIO
@@ -18,6 +21,7 @@ import structlog
 from agent_work_orders.clock import Clock, iso
 
 Redact = Callable[[Any], Any]
+MAX_WAITING = 100_000
 LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -54,17 +58,23 @@ def configure(*, level: str, pretty: bool, redact: Redact, stream: TextIO | None
 
 
 class OrderFiles:
-    """`logs/agent_work_orders/{date}/{id}.jsonl`, one JSON object a line."""
+    """`logs/agent_work_orders/{date}/{id}.jsonl`, one JSON object a line.
+
+    A thread of its own writes, so that nobody waits for opening files. What a crash loses here
+    is in the log table.
+    """
 
     def __init__(self, folder: Path, clock: Clock, *, keep_open: int = 64) -> None:
         self._folder = folder
         self._clock = clock
         self._keep_open = keep_open
+        self._lines: queue.Queue[tuple[str, str, bytes] | None] = queue.Queue(MAX_WAITING)
         self._files: dict[Path, IO[bytes]] = {}
+        self._thread = threading.Thread(target=self._serve, name="order-logs", daemon=True)
+        self._thread.start()
 
     def write(self, order_id: str, level: str, event: str, fields: Mapping[str, Any]) -> None:
         stamp = iso(self._clock.now_ms())
-        path = self._folder / stamp[:10] / f"{order_id}.jsonl"
         line = {
             "timestamp": stamp,
             "level": level,
@@ -72,12 +82,30 @@ class OrderFiles:
             "agent_work_order_id": order_id,
             **fields,
         }
-        self._file(path).write(msgspec.json.encode(line, enc_hook=str) + b"\n")
+        with contextlib.suppress(queue.Full):  # the disk does not keep up; the table has it
+            encoded = msgspec.json.encode(line, enc_hook=str) + b"\n"
+            self._lines.put_nowait((stamp[:10], order_id, encoded))
+
+    def flush(self) -> None:
+        """Wait until everything is in its file. Blocking."""
+        self._lines.join()
 
     def close(self) -> None:
+        """Write what waits and end the thread. May be called twice. Blocking."""
+        if self._thread.is_alive():
+            self._lines.put(None)
+            self._thread.join()
+
+    def _serve(self) -> None:
+        while (taken := self._lines.get()) is not None:
+            day, order_id, line = taken
+            # Losing a line to a full disk must not end the thread, nor the work.
+            with contextlib.suppress(OSError):
+                self._file(self._folder / day / f"{order_id}.jsonl").write(line)
+            self._lines.task_done()
+        self._lines.task_done()
         for file in self._files.values():
             file.close()
-        self._files.clear()
 
     def _file(self, path: Path) -> IO[bytes]:
         found = self._files.pop(path, None)

@@ -1,12 +1,13 @@
-"""Workflows by name: built in, saved by people, or a file of the data directory.
+"""Workflows by name: a file in `<home>/workflows`, or a built-in one of the same name.
 
-A file in `<home>/workflows` hides a saved version of the same name, and that a built-in one.
-Whatever an order starts with is saved as an immutable version first.
+Whatever an order starts with, also a workflow given as text, is kept as an immutable version;
+giving one as text does not publish it.
 """
 
 from __future__ import annotations
 
 import difflib
+from pathlib import Path
 
 import msgspec
 
@@ -34,12 +35,7 @@ def known(rooms: Rooms) -> dict[str, Known]:
         name: Known(definition=definition, source=builtin.source(name), origin="builtin")
         for name, definition in builtin.definitions().items()
     }
-    for version in rooms.versions.names():
-        if version.origin == "user":
-            definition = parse(version.source, f"{version.name} (version {version.version})")
-            found[version.name] = Known(definition=definition, source=version.source, origin="user")
-    folder = rooms.home / "workflows"
-    for file in sorted(folder.glob("*.yaml")) if folder.is_dir() else ():
+    for file in _files(rooms):
         try:
             source = file.read_text("utf-8")
             definition = parse(source, file.name)
@@ -72,9 +68,9 @@ def find(rooms: Rooms, name: str) -> Known:
 
 
 def compile_named(rooms: Rooms, name: str) -> Compiled:
-    """By name or alias. A built-in one that nobody overrides is compiled once."""
+    """By name or alias. Where nobody has files of their own, a built-in one is compiled once."""
     shipped = builtin.find(name)
-    if shipped is None or _overridden(rooms, shipped.name):
+    if shipped is None or _files(rooms):
         return _compile(rooms, find(rooms, name))
     compiled = rooms.shelf.builtin.get(shipped.name)
     if compiled is None:
@@ -82,11 +78,8 @@ def compile_named(rooms: Rooms, name: str) -> Compiled:
     return compiled
 
 
-def _overridden(rooms: Rooms, name: str) -> bool:
-    latest = rooms.versions.latest(name)
-    if latest is not None and latest.origin == "user":
-        return True
-    return (rooms.home / "workflows").is_dir()
+def _files(rooms: Rooms) -> list[Path]:
+    return sorted((rooms.home / "workflows").glob("*.yaml"))
 
 
 def compile_source(rooms: Rooms, source: str, file: str) -> Compiled:
