@@ -48,7 +48,14 @@ def files(tmp_path: Path) -> Iterator[logs.OrderFiles]:
 
 @pytest.fixture
 def log(files: logs.OrderFiles, stream: io.StringIO, kept: list[tuple[Any, ...]]) -> OrderLog:
-    return OrderLog(
+    class Waiting(OrderLog):
+        """Waits until the thread has written each line."""
+
+        def __call__(self, *line: Any) -> None:
+            super().__call__(*line)
+            files.flush()
+
+    return Waiting(
         files, Fixed(), redact=Redactor([SECRET]).value, sink=lambda *line: kept.append(line)
     )
 
@@ -59,11 +66,8 @@ def lines(folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.fault("K11")
-def test_a_line_is_one_line(
-    log: OrderLog, files: logs.OrderFiles, tmp_path: Path, stream: io.StringIO
-) -> None:
+def test_a_line_is_one_line(log: OrderLog, tmp_path: Path, stream: io.StringIO) -> None:
     log(ORDER, "task_failed", "warning", {"error": 'a\r\nb\n{"event": "forged"}\u2028\x1b[2J'})
-    files.flush()
     assert (tmp_path / "logs/2026-11-15" / f"{ORDER}.jsonl").exists()
     [line] = lines(tmp_path)
     assert line["event"] == "task_failed" and line["level"] == "warning"
