@@ -106,7 +106,7 @@ async def work(options: argparse.Namespace, answers: Answers) -> None:
 
 async def submit(engine: EmbeddedEngine, clock: SystemClock, run_id: str) -> None:
     made, digest = plan("chain", TASKS)
-    order = {
+    order: JsonObject = {
         "order_id": run_id,
         "repository_url": "",
         "repository": f"bench-{run_id[-1]}",

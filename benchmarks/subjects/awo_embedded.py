@@ -48,7 +48,7 @@ def plan(shape: str, tasks: int) -> tuple[Plan, str]:
         )
         for at, name in enumerate(names)
     }
-    dependants = {
+    dependants: dict[str, tuple[str, ...]] = {
         name: (names[at + 1],) for at, name in enumerate(names) if chain and at + 1 < tasks
     }
     made = Plan(name=shape, body=Body(tasks=specs, dependants=dependants))
@@ -80,7 +80,7 @@ class Embedded:
         """One run of a plan to its durable end."""
         ended = self._ended.setdefault(run_id, asyncio.get_running_loop().create_future())
         made, digest = compiled
-        order = {
+        order: JsonObject = {
             "order_id": run_id,
             "repository_url": "",
             "repository": "bench",
