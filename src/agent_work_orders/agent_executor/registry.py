@@ -50,7 +50,7 @@ class Registry:
 
 
 def _read(options: dict[str, Any], kind: type[Options]) -> Options:
-    known = [field.name for field in msgspec.structs.fields(kind)]
+    known = list(kind.__struct_fields__)
     for name in options:
         if name not in known:
             close = difflib.get_close_matches(str(name), known, n=1)
