@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import power_cut
 
 HERE = Path(__file__).parent
 PATIENCE_S = 60.0
@@ -148,10 +149,15 @@ class Campaign:
 
     def die_at(self, point: str, call: int = 1) -> bool:
         """One life that ends at this point. False when it was not reached."""
-        child = self.start(CRASH_AT=f"{point}:{call}")
+        reached = self._work_until_death(self.start(CRASH_AT=f"{point}:{call}"))
+        self.hits[point] += reached
+        return reached
+
+    def _work_until_death(self, child: Child) -> bool:
+        """Give it orders until it dies. False when it does not want to."""
+        deadline = time.monotonic() + PATIENCE_S
         try:
             self.fds.append(child.wait_ready()["fds"])
-            deadline = time.monotonic() + PATIENCE_S
             while time.monotonic() < deadline:
                 self.submit(child)
                 if child.ask("open")["open"] == 0:
@@ -160,7 +166,6 @@ class Campaign:
         except Dead:
             code = child.end()
             assert code == -signal.SIGKILL, f"exit {code}: {self.log.read_text()[-3000:]}"
-            self.hits[point] += 1
             return True
         child.kill()
         return False
@@ -176,6 +181,11 @@ class Campaign:
             pass
         child.end()
         self.kills += 1
+
+    def die_at_fsync(self, number: int) -> bool:
+        """One life, killed in the `number`-th fsync of its journal."""
+        child = self.start(CRASH_UNDER=power_cut.kill_at_fsync(number))
+        return self._work_until_death(child)
 
     def finish(self) -> dict[str, dict[str, Any]]:
         """The last life: everything ends. What each order came to, and `verify` on top."""

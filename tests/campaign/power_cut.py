@@ -18,13 +18,20 @@ _SYNC = re.compile(r"^(\d+) +f(?:data)?sync\(\d+<[^>]*/journal\.db-wal>(.*)$")
 _RESUMED = re.compile(r"^(\d+) +<\.\.\. f(?:data)?sync resumed>")
 
 
-def command(log: Path) -> str:
+def record(log: Path) -> str:
+    """The command to run the product under, so that its writes and syncs are recorded."""
+    return f"{_strace()} -y -s 0 -e signal=none -e trace=pwrite64,fdatasync,fsync -o {log}"
+
+
+def kill_at_fsync(number: int) -> str:
+    """The command under which the product is killed in its journal's `number`-th fsync."""
+    return f"{_strace()} -o /dev/null -e inject=fdatasync:signal=KILL:when={number}"
+
+
+def _strace() -> str:
     if shutil.which("strace") is None:
         pytest.fail("strace is missing: apt-get install strace", pytrace=False)
-    return f"strace -f --seccomp-bpf -qq -y -s 0 -e signal=none -e trace={CALLS} -o {log}"
-
-
-CALLS = "pwrite64,fdatasync,fsync"
+    return "strace -f --seccomp-bpf -qq"
 
 
 def synced_bytes(log: str) -> int:

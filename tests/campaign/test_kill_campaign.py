@@ -56,3 +56,13 @@ def test_the_page_lists_every_point_as_hit() -> None:
     hits = crash_report.listed(crash_report.PAGE.read_text("utf-8"))
     assert list(hits) == list(POINTS)
     assert all(hits.values())
+
+
+@pytest.mark.slow
+@pytest.mark.fault("A3")
+def test_a_kill_in_an_fsync_of_the_journal_costs_nothing(room: Path) -> None:
+    campaign = Campaign(room, seed=9)
+    campaign.want(3)
+    for number in (*range(1, 13), 16, 20, 26, 34):
+        assert campaign.die_at_fsync(number), number
+    assert crash_checks.broken(campaign, campaign.finish()) == []

@@ -23,7 +23,7 @@ def test_without_the_intent_row_a_write_is_repeated(room: Path) -> None:
 def lose_power(campaign: Campaign) -> tuple[int, list[str]]:
     """Bytes that a power cut took, and orders that were acknowledged and are gone."""
     log = campaign.folder / "strace.log"
-    child = campaign.start(CRASH_UNDER=power_cut.command(log))
+    child = campaign.start(CRASH_UNDER=power_cut.record(log))
     pid = child.wait_ready()["pid"]
     campaign.want(4)
     campaign.submit(child)
