@@ -34,7 +34,13 @@ async def test_what_the_agent_changed_is_one_commit_with_its_trailers(bench: Ben
         "Awo-Key": f"{ORDER}:build:1",
     }
     events = [event for event, _ in bench.lines]
-    assert events == ["sandbox_created", "agent_command_started", "agent_command_completed"]
+    assert events == [
+        "git_branch_created",
+        "sandbox_created",
+        "agent_command_started",
+        "git_commit_created",
+        "agent_command_completed",
+    ]
 
 
 @pytest.mark.fault("E14")

@@ -55,7 +55,8 @@ def test_no_text_reaches_beyond_the_subject(text: str) -> None:
     assert len(subject) <= 72 and subject.isprintable()
     assert empty == ""
     assert trailers == [
-        "Awo-Order: wo-aaaaaaaaaaaaaaaa", "Awo-Task: build", "Awo-Phase: implementing", "Awo-Key: k",
+        "Awo-Order: wo-aaaaaaaaaaaaaaaa", "Awo-Task: build", "Awo-Phase: implementing",
+        "Awo-Key: k",
     ]  # fmt: skip
     message.encode()
 

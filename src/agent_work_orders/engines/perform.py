@@ -103,7 +103,7 @@ class Context:
             )
         else:
             found = await look()
-        receipt = found if found is not None else await do()
+        receipt = self._desk.clean.value(found if found is not None else await do())
         kept = await ledger.receive(key, receipt, at_ms=self.now_ms())
         return kept.receipt if kept.receipt is not None else receipt
 

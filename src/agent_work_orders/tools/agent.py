@@ -119,7 +119,7 @@ class Agents:
         parent = workspace.head_sha
         await workspace.reset()
         workspace.spoiled = True
-        name = command_name(request)
+        name, begun_ms = command_name(request), ctx.now_ms()
         ctx.log("agent_command_started", command_name=name, agent=agent.name)
         try:
             turn = await self._turn(ctx, agent, workspace, request, None)
@@ -138,6 +138,7 @@ class Agents:
             raise
         if sha is not None:
             await workspace.advance(sha)
+            ctx.log("git_commit_created", git_commit_sha=sha)
         workspace.spoiled = False
         ctx.log(
             "agent_command_completed",
@@ -145,6 +146,7 @@ class Agents:
             agent=agent.name,
             session_id=turn.session_id,
             git_commit_sha=sha,
+            duration_seconds=(ctx.now_ms() - begun_ms) / 1000,
         )
         return await _outputs(workspace, parent, sha, turn)
 

@@ -152,6 +152,8 @@ class Workspaces:
         self._open[order.order_id] = workspace
         if before is not None:
             return workspace
+        if not adopted and head == base_sha:
+            ctx.log("git_branch_created", git_branch_name=order.branch, base_sha=base_sha)
         ctx.log(
             "sandbox_created",
             sandbox_identifier=sandbox.sandbox_identifier,

@@ -201,12 +201,15 @@ class Scribe:
             old, new = phases.current_phase(before), phases.current_phase(after)
             if new is not None and old != new:
                 if old is not None:
+                    log(order_id, "workflow_phase_completed", "info", _phase(before))
                     fields = {"from_phase": old, "to_phase": new}
                     log(order_id, "workflow_phase_transition", "info", fields)
                 log(order_id, "workflow_phase_started", "info", {"phase": new})
         if after.stage == "ended" and before.stage != "ended":
             status, failure = phases.status(after), after.failure
             if status == "completed":
+                if phases.history(after):
+                    log(order_id, "workflow_phase_completed", "info", _phase(after))
                 log(order_id, "agent_work_order_completed", "info", {})
             elif status == "cancelled":
                 log(order_id, "agent_work_order_cancelled", "info", {"outcome": after.outcome})
@@ -224,6 +227,13 @@ def _aside(row: OrderRecord, broken: Conflict) -> OrderRecord:
         error_message=broken.message,
         error_hint=broken.hint,
     )
+
+
+def _phase(run: Run) -> dict[str, Any]:
+    """The phase that a run was in last, and how long."""
+    span = phases.history(run)[-1]
+    ended_ms = span.ended_ms if span.ended_ms is not None else run.updated_ms
+    return {"phase": span.phase, "duration_seconds": max(0, ended_ms - span.started_ms) / 1000}
 
 
 def approval_id_of(run_id: str, path: str, generation: int) -> str:

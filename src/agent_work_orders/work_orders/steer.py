@@ -31,7 +31,7 @@ async def prompt(rooms: Rooms, wanted: str, text: str, caller: Caller) -> str:
     check_text("prompt_text", text, PROMPT_LIMIT_CHARS)
     run = await find.run_of(rooms, row.agent_work_order_id)
     if run.stage != "active":
-        raise _refuse(run, "prompted", "Create a new order, or retry this one.")
+        raise _refuse(run, "prompted", _HINTS["prompt"])
     asked.resolve(text, catalogue.load(await _commands(rooms, row)))
     prompt_id = ids.new_id("prompt")
     event = on.PromptReceived(
@@ -125,7 +125,10 @@ async def _post(
     accepted = await rooms.engine.post(order_id, event)
     run = await find.run_of(rooms, order_id)
     if not accepted and not _already(verb, run):
-        raise _refuse(run, _PARTICIPLE.get(verb, verb), _HINTS.get(verb, ""))
+        hint = _HINTS[verb]
+        if run.rollback and verb in ("retry", "override"):
+            hint = "It was rolled back, and is over: create a new order."
+        raise _refuse(run, _PARTICIPLE[verb], hint)
     return projection.record(run, row.run_seq + 1)
 
 
@@ -145,6 +148,7 @@ _HINTS = {
     "rollback": "It is being rolled back, or was.",
     "override": "The task has ended well, or what depends on it is running.",
     "cancel": "It has ended, or is being rolled back.",
+    "prompt": "Create a new order, or retry this one.",
 }
 
 

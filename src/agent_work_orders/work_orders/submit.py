@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from typing import Any, get_args
 
 import msgspec
@@ -34,6 +35,7 @@ from agent_work_orders.workflow_engine.events import Submitted
 PROMPT_LIMIT_CHARS = 64 * 1024
 TITLE_LIMIT_CHARS = 200
 SANDBOX_TYPES: tuple[str, ...] = get_args(SandboxType)
+_HALF = re.compile("[\ud800-\udfff]")
 PLANNED_TYPES = ("bubblewrap", "container", "e2b", "dagger", "kubernetes")
 
 
@@ -61,6 +63,8 @@ async def check(
 ) -> tuple[Order, Compiled, dict[str, Any]]:
     """What would be submitted, or Refused. Writes nothing."""
     caller.need("operate")
+    for field in ("inputs", "agent", "workflow_source", "workflow_type", "idempotency_key"):
+        _check_characters(field, getattr(new, field))
     origin = url.parse(new.repository_url, origins=rooms.git_origins)
     caller.need_repository(origin.key)
     compiled = _workflow(rooms, new)
@@ -227,11 +231,21 @@ def check_text(field: str, text: str, limit: int) -> str:
             hint="Put the long text into a file of the repository.",
             field=field,
         )
-    if "\0" in text or any(0xD800 <= ord(ch) <= 0xDFFF for ch in text):
+    _check_characters(field, text)
+    return text
+
+
+def _check_characters(field: str, value: Any) -> None:
+    """What no file, argument or database could hold is refused, however deep it stands."""
+    if isinstance(value, str) and ("\0" in value or _HALF.search(value)):
         raise BadRequest(
             "text_invalid",
             f"{field} contains NUL or half a character",
             hint="Send UTF-8 text.",
             field=field,
         )
-    return text
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    if isinstance(value, list | tuple):
+        for item in value:
+            _check_characters(field, item)

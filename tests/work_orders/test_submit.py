@@ -1,0 +1,160 @@
+"""Everything is checked before anything is written."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+from site_bench import Site, git, make_source
+
+from agent_work_orders.errors import Conflict, Forbidden, NotFound, Refused
+from agent_work_orders.security.roles import LOCAL_OPERATOR, Caller
+from agent_work_orders.state_manager.records import OrderFilter
+from agent_work_orders.work_orders import find, inspect
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"repository_url": ""}, "repository_url_invalid"),
+    ({"repository_url": "/no/such/folder"}, "repository_not_found"),
+    ({"repository_url": "/etc"}, "not_a_repository"),
+    ({"repository_url": "ext::sh -c id"}, "repository_url_scheme"),
+    ({"repository_url": "file:///etc/passwd"}, "repository_url_scheme"),
+    ({"repository_url": "-oProxyCommand=id"}, "repository_url_invalid"),
+    ({"repository_url": "http://example.com/x"}, "repository_url_scheme"),
+    ({"repository_url": "https://u:p@example.com/x"}, "repository_url_credentials"),
+    ({"workflow_type": "no-such"}, "workflow_unknown"),
+    ({"workflow_source": "name: x"}, "workflow_invalid"),
+    ({"workflow_source": "{{{{"}, "workflow_invalid"),
+    ({"sandbox_type": "cardboard"}, "sandbox_type_invalid"),
+    ({"sandbox_type": "e2b"}, "sandbox_type_invalid"),
+    ({"github_issue_number": "4x"}, "issue_number_invalid"),
+    ({"github_issue_number": "-1"}, "issue_number_invalid"),
+    ({"github_issue_number": "$(id)"}, "issue_number_invalid"),
+    ({"base_branch": "-x"}, "branch_name_invalid"),
+    ({"base_branch": "a..b"}, "branch_name_invalid"),
+    ({"base_branch": "gone"}, "base_branch_missing"),
+    ({"priority": "asap"}, "priority_invalid"),
+    ({"initial_prompt": "x" * 65_537}, "text_too_long"),
+    ({"initial_prompt": "a\0b"}, "text_invalid"),
+    ({"initial_prompt": "\ud800"}, "text_invalid"),
+    ({"title": "x" * 201}, "text_too_long"),
+    ({"title": "\udfff"}, "text_invalid"),
+    ({"inputs": {"unknown": 1}}, "input_invalid"),
+    ({"inputs": {"command": ["\ud800"]}, "workflow_type": "test-pipeline"}, "text_invalid"),
+    ({"inputs": {"command": [["a\0b"]]}, "workflow_type": "test-pipeline"}, "text_invalid"),
+    ({"agent": {"name": "command", "argv": ["\ud800"]}}, "text_invalid"),
+    ({"agent": {"name": "scripted", "script": "default: []\n# \ud800"}}, "text_invalid"),
+    ({"workflow_source": "name: \ud800"}, "text_invalid"),
+    ({"idempotency_key": "\ud800"}, "text_invalid"),
+    ({"agent": {"name": "nobody"}}, "agent_unknown"),
+    ({"agent": {"name": "scripted"}}, "agent_option_invalid"),
+    ({"agent": {"name": "scripted", "script": "x: ["}}, "script_invalid"),
+    ({"agent": {"name": "command", "argv": []}}, "agent_option_invalid"),
+    ({"agent_timeout_s": 0}, "timeout_invalid"),
+    ({"agent_timeout_s": float("nan")}, "timeout_invalid"),
+    ({"agent_timeout_s": 1e9}, "timeout_invalid"),
+    ({"idempotency_key": ""}, "idempotency_key_invalid"),
+    ({"idempotency_key": "k" * 1000}, "idempotency_key_invalid"),
+]
+
+
+@pytest.mark.fault("F2")
+async def test_what_is_refused_leaves_no_trace(site: Site) -> None:
+    before = site.written()
+    wrong = []
+    for given, code in BAD:
+        with pytest.raises(Refused) as refused:
+            await site.submit(**given)
+        if refused.value.code != code or not refused.value.hint:
+            wrong.append((given, refused.value.code, refused.value.hint))
+    assert wrong == [], "\n".join(map(repr, wrong))
+    assert site.written() == before
+    assert list((site.home / "workspaces").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("caller", "kind"),
+    [
+        (Caller(name="v", role="viewer"), Forbidden),
+        (Caller(name="o", role="operator", repositories=("other-1",)), NotFound),
+    ],
+)
+async def test_who_may_not_leaves_no_trace(site: Site, caller: Caller, kind: type[Refused]) -> None:
+    before = site.written()
+    with pytest.raises(kind):
+        await site.submit(caller)
+    assert site.written() == before
+
+
+async def test_an_order_starts_and_delivers(site: Site) -> None:
+    order_id = await site.submit(github_issue_number="42", priority="URGENT")
+    record = await site.until(order_id, "completed")
+    assert record.git_branch_name == f"feat-issue-42-{order_id}"
+    assert (record.priority, record.title, record.initial_prompt) == ("urgent", "Do it", "Do it")
+    assert record.created_by == "local"
+    assert record.execution_completed_at_ms is not None
+    stored = await _stored(site, order_id, "completed")
+    assert stored == msgspec.structs.replace(record, run_seq=stored.run_seq)
+    assert list((site.home / "workspaces").iterdir()) == []
+
+
+async def test_the_same_key_is_the_same_order(site: Site) -> None:
+    first, again = await asyncio.gather(
+        site.submit(idempotency_key="k"), site.submit(idempotency_key="k")
+    )
+    assert first == again
+    await site.until(first, "completed")
+    await site.restart()
+    assert await site.submit(idempotency_key="k") == first
+    with pytest.raises(Conflict) as reused:
+        await site.submit(idempotency_key="k", initial_prompt="Something else")
+    assert reused.value.code == "idempotency_key_reused"
+    other = Caller(name="other", role="operator")
+    assert await site.submit(other, idempotency_key="k") != first
+    page = inspect.page(site.rooms, LOCAL_OPERATOR, OrderFilter())
+    assert page.total_count == 2
+
+
+async def test_orders_of_two_repositories_run_side_by_side(site: Site) -> None:
+    second = make_source(site.folder / "second")
+    ids = await asyncio.gather(
+        *(site.submit() for _ in range(2)),
+        *(site.submit(repository_url=str(second)) for _ in range(2)),
+    )
+    for order_id in ids:
+        record = await site.until(order_id, "completed")
+        source = second if "second" in record.repository_url else site.source
+        assert git(source, "show", f"{record.git_branch_name}:made.txt") == "made"
+    assert len(git(site.source, "branch", "--list", "feat-*").split()) == 2
+
+
+async def test_a_prefix_finds_and_tells_nothing_of_others(site: Site) -> None:
+    order_id = await site.submit()
+    row = find.record_of(site.rooms, order_id[:10], LOCAL_OPERATOR)
+    assert row.agent_work_order_id == order_id
+    assert find.record_of(site.rooms, order_id[3:8], LOCAL_OPERATOR) == row
+    twin = order_id[:-1] + ("a" if order_id[-1] != "a" else "b")
+    second = make_source(site.folder / "second")
+    await site.rooms.records.upsert(
+        msgspec.structs.replace(row, agent_work_order_id=twin, repository="second-1")
+    )
+    with pytest.raises(Conflict) as ambiguous:
+        find.record_of(site.rooms, order_id[:10], LOCAL_OPERATOR)
+    assert ambiguous.value.code == "order_ambiguous" and twin in ambiguous.value.message
+    mine = Caller(name="m", role="viewer", repositories=(row.repository,))
+    assert find.record_of(site.rooms, order_id[:10], mine).agent_work_order_id == order_id
+    for wanted in (twin, "wo-", "", "%", "wo-" + "a" * 16, "../etc", "x" * 1000, "WO-AAAA"):
+        with pytest.raises(NotFound) as unknown:
+            find.record_of(site.rooms, wanted, mine)
+        assert unknown.value.code == "order_unknown"
+    assert second.is_dir()
+
+
+async def _stored(site: Site, order_id: str, status: str) -> Any:
+    async with asyncio.timeout(10):
+        while True:
+            row = site.rooms.records.get(order_id)
+            if row is not None and row.status == status:
+                return row
+            await asyncio.sleep(0.01)
