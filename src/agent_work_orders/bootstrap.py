@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from agent_work_orders.agent_executor import claude_code
 from agent_work_orders.agent_executor.registry import Registry
 from agent_work_orders.clock import Clock, SystemClock
 from agent_work_orders.engines.embedded.archive import ArchivedRuns
-from agent_work_orders.engines.embedded.engine import EmbeddedEngine
+from agent_work_orders.engines.embedded.engine import EmbeddedEngine, Starts
 from agent_work_orders.engines.embedded.lanes import Limits, Ticket
 from agent_work_orders.engines.perform import Desk
 from agent_work_orders.github_integration.local_forge import LocalForge
@@ -31,7 +31,7 @@ from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.settings import Settings
 from agent_work_orders.state_manager.files import local_key as local_keys
-from agent_work_orders.state_manager.records import OrderFilter
+from agent_work_orders.state_manager.records import MAX_LIMIT, OrderRecord
 from agent_work_orders.state_manager.sqlite.archive import SqliteArchive
 from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
@@ -47,6 +47,20 @@ from agent_work_orders.work_orders.transcripts import Transcripts
 
 LOCAL_KEY = local_keys.NAME
 FEED_KEEP = 50_000
+IGNORED = """\
+# Written by awo; workflows, prompts and instructions of people are not ignored.
+/.gitignore
+/journal.*
+/owner.lock
+/local.key
+/artifacts/
+/logs/
+/mirrors/
+/reviews/
+/sandboxes/
+/transcripts/
+/workspaces/
+"""
 
 
 class House(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,12 +75,19 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @asynccontextmanager
-async def open_house(settings: Settings, clock: Clock | None = None) -> AsyncIterator[House]:
-    """Everything from the data directory up, running; stopped in order at the end."""
+async def open_house(
+    settings: Settings,
+    clock: Clock | None = None,
+    *,
+    check: Callable[[SqliteStore], None] = lambda _store: None,
+) -> AsyncIterator[House]:
+    """Everything from the data directory up, running; stopped in order at the end. `check` may
+    refuse before any order is taken up."""
     clock = clock or SystemClock()
     async with AsyncExitStack() as at_end:
         store = await _store(settings, clock)
         at_end.push_async_callback(store.close)
+        check(store)
         files = OrderFiles(settings.home / "logs" / "agent_work_orders", clock)
         at_end.callback(files.close)
         local_key = local_keys.ensure(settings.home)
@@ -137,9 +158,18 @@ async def open_upkeep(
 
 
 async def _store(settings: Settings, clock: Clock) -> SqliteStore:
+    _ignore_data(settings.home)
     return await asyncio.to_thread(
         lambda: SqliteStore.open(settings.home, clock, synchronous=settings.synchronous)
     )
+
+
+def _ignore_data(home: Path) -> None:
+    """A data directory inside a repository: git should see what people wrote there, not ours."""
+    ignore = home / ".gitignore"
+    if not ignore.exists():
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        ignore.write_text(IGNORED)
 
 
 def _sandboxes(settings: Settings, home: Path, clock: Clock) -> LocalSandboxes:
@@ -227,16 +257,19 @@ def _limits(settings: Settings) -> Limits:
     )
 
 
-def _starts(store: SqliteStore) -> Any:
+def _starts(store: SqliteStore) -> Starts:
     """Orders begun since a moment, from the records, for the rate limits."""
 
     def since(at_ms: int) -> Iterable[tuple[Ticket, int]]:
-        page = store.records.page(OrderFilter(), order_by="created_at", limit=500)
-        rows = [
-            row
-            for row in page.agent_work_orders
-            if row.execution_started_at_ms is not None and row.execution_started_at_ms >= at_ms
-        ]
+        rows: list[OrderRecord] = []
+        seen = 0
+        while True:
+            page = store.records.page(order_by="updated_at", limit=MAX_LIMIT, offset=seen)
+            recent = [row for row in page.agent_work_orders if row.updated_at_ms >= at_ms]
+            rows += [row for row in recent if (row.execution_started_at_ms or 0) >= at_ms]
+            seen += len(page.agent_work_orders)
+            if len(recent) < len(page.agent_work_orders) or not page.has_more:
+                break
         for row in sorted(rows, key=lambda row: row.execution_started_at_ms or 0):
             ticket = Ticket(
                 order_id=row.agent_work_order_id,

@@ -14,6 +14,7 @@ import ipaddress
 import signal
 import socket
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import uvicorn
 import uvloop
@@ -22,6 +23,7 @@ from agent_work_orders.api.app import create_app
 from agent_work_orders.bootstrap import House, open_house
 from agent_work_orders.errors import Environmental, Refused
 from agent_work_orders.settings import Settings
+from agent_work_orders.state_manager.sqlite.store import SqliteStore
 
 BACKLOG = 2_048
 ANSWERS_END_WITHIN_S = 5
@@ -39,8 +41,9 @@ def serve(settings: Settings, on_ready: OnReady | None = None) -> int:
 async def serving(settings: Settings, on_ready: OnReady | None = None) -> int:
     """The same on a running loop."""
     with bind(settings.host, settings.port) as listening:
-        async with open_house(settings) as house:
-            check_exposure(house)
+        async with open_house(
+            settings, check=lambda store: check_exposure(settings, store)
+        ) as house:
             address = _shown(listening)
             app = create_app(house, address)
 
@@ -80,12 +83,12 @@ def bind(host: str, port: int) -> socket.socket:
     return listening
 
 
-def check_exposure(house: House) -> None:
+def check_exposure(settings: Settings, store: SqliteStore) -> None:
     """Beyond this machine, only with keys that somebody chose to give out."""
-    host = house.settings.host
+    host = settings.host
     if is_loopback(host):
         return
-    if all(key.revoked_at_ms is not None for key in house.rooms.keys.all()):
+    if all(key.revoked_at_ms is not None for key in store.keys.all()):
         raise Refused(
             "bind_needs_keys",
             f"Listening at {host} would expose the server, and there is no API key yet",

@@ -94,7 +94,8 @@ class LocalForge:
 
     def _take_number(self, repository: str) -> int:
         folder = self._folder / repository
-        folder.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.mkdir(exist_ok=True, mode=0o700)
         number = 1 + max((int(name) for name in os.listdir(folder) if name.isdigit()), default=0)
         while True:
             try:
