@@ -41,9 +41,8 @@ def serve(settings: Settings, on_ready: OnReady | None = None) -> int:
 async def serving(settings: Settings, on_ready: OnReady | None = None) -> int:
     """The same on a running loop."""
     with bind(settings.host, settings.port) as listening:
-        async with open_house(
-            settings, check=lambda store: check_exposure(settings, store)
-        ) as house:
+        check = partial(check_exposure, settings)
+        async with open_house(settings, check=check) as house:
             address = _shown(listening)
             app = create_app(house, address)
 
