@@ -14,6 +14,7 @@ import msgspec
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import AgentWorkOrdersError, Broken, Failed, Permanent, Transient
+from agent_work_orders.recovery.breaker import Breaker
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.state_manager.artifacts import Artifacts
 from agent_work_orders.state_manager.ledger import Ledger
@@ -160,6 +161,7 @@ class Desk:
         self.log = log
         # What a tool returns is kept for ever: secrets are taken out before.
         self.clean = clean or Redactor()
+        self._breaker = Breaker()
 
     async def perform(self, request: Request, waiting: Callable[[], list[Prompt]] = list) -> Answer:
         """Run the tool to an answer, whatever happens. Cancelling the awaiting task stops the
@@ -167,7 +169,7 @@ class Desk:
         context = Context(request, self, waiting)
         path, attempt = request.path, request.attempt
         try:
-            outputs = await self._call(request.uses, context, request.input, request.timeout_s)
+            outputs = await self._guarded(request, context)
             outputs = self._bounded(context, self.clean.value(outputs))
         except Parked as parked:
             return TaskParked(
@@ -196,6 +198,23 @@ class Desk:
             usage=context.usage,
             prompts=tuple(context.given),
         )
+
+    async def _guarded(self, request: Request, context: Context) -> JsonObject:
+        """The call, unless what it depends on has been failing everybody."""
+        dependency = dependency_of(context.order, request.uses)
+        if dependency is None:
+            return await self._call(request.uses, context, request.input, request.timeout_s)
+        again_ms = self._breaker.closed_at_ms(dependency, self.clock.now_ms())
+        if again_ms is not None:
+            raise Parked("circuit_open", again_ms)
+        try:
+            outputs = await self._call(request.uses, context, request.input, request.timeout_s)
+        except Transient as error:
+            if "dependency" in error.context:
+                self._breaker.failed(dependency, self.clock.now_ms())
+            raise
+        self._breaker.succeeded(dependency)
+        return outputs
 
     async def undo(self, request: Request) -> Undone:
         context = Context(request, self, list)
@@ -267,6 +286,12 @@ class Desk:
             if len(msgspec.json.encode(value)) <= KEPT_TEXT_BYTES
         }
         return {**small, "spilled_sha256": sha256, "spilled_bytes": len(encoded)}
+
+
+def dependency_of(order: Order, uses: str) -> str | None:
+    """What outside this machine a task needs, if it can fail for everybody at once."""
+    agent = str(order.agent.get("name"))
+    return f"agent:{agent}" if uses.startswith("agent.") and agent != "scripted" else None
 
 
 def failure_of(error: AgentWorkOrdersError) -> Failure:

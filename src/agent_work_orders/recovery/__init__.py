@@ -1,0 +1,1 @@
+"""From failures to decisions. Pure."""

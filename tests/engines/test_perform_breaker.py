@@ -1,0 +1,85 @@
+"""A model that is down costs a few tasks their try, not every order its attempts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent_work_orders.clock import SystemClock
+from agent_work_orders.engines.perform import Answer, Desk, Request
+from agent_work_orders.errors import Permanent, Transient
+from agent_work_orders.recovery.breaker import FAILURES, OPEN_MS
+from agent_work_orders.testing.fakes.memory_ledger import MemoryLedger
+from agent_work_orders.tools.toolbox import CATALOGUE
+from agent_work_orders.workflow_engine.events import TaskFailed, TaskParked, TaskSucceeded
+
+
+class Watch(SystemClock):
+    at_ms = 1_000
+
+    def now_ms(self) -> int:
+        return self.at_ms
+
+
+class Model:
+    info = CATALOGUE["agent.prompt"]
+
+    def __init__(self) -> None:
+        self.error: Exception | None = None
+        self.asked = 0
+
+    async def __call__(self, *_context: object, **_inputs: object) -> dict[str, Any]:
+        self.asked += 1
+        if self.error is not None:
+            raise self.error
+        return {}
+
+
+class Rig:
+    def __init__(self) -> None:
+        self.model, self.clock = Model(), Watch()
+        tools = dict.fromkeys(("agent.prompt", "sandbox.exec"), self.model)
+        self.desk = Desk(
+            tools,
+            ledger=MemoryLedger(),
+            artifacts=None,  # type: ignore[arg-type]
+            clock=self.clock,
+            log=lambda *_: None,
+        )
+
+    async def ask(self, uses: str = "agent.prompt", agent: str = "claude_code") -> Answer:
+        order = {
+            "order_id": "wo-aaaaaaaaaaaaaaaa", "repository_url": "/x", "repository": "x-1",
+            "base_branch": None, "branch": "b", "sandbox_type": "git_worktree",
+            "agent": {"name": agent}, "workflow": "w",
+        }  # fmt: skip
+        return await self.desk.perform(
+            Request(
+                run_id="wo-aaaaaaaaaaaaaaaa", path="p", attempt=1, key="k", uses=uses, input={},
+                timeout_s=5.0, phase=None, order=order,
+            )
+        )  # fmt: skip
+
+
+async def test_it_is_parked_while_the_model_is_down_and_goes_on_after() -> None:
+    rig = Rig()
+    rig.model.error = Transient("agent_model_unreachable", "down", hint="x", dependency="model")
+    for _ in range(FAILURES):
+        assert isinstance(await rig.ask(), TaskFailed)
+    parked = await rig.ask()
+    assert isinstance(parked, TaskParked)
+    assert (parked.reason, parked.until_ms) == ("circuit_open", 1_000 + OPEN_MS)
+    assert rig.model.asked == FAILURES
+    assert isinstance(await rig.ask("sandbox.exec"), TaskFailed)
+    assert isinstance(await rig.ask(agent="scripted"), TaskFailed)
+    rig.clock.at_ms = parked.until_ms
+    rig.model.error = None
+    assert isinstance(await rig.ask(), TaskSucceeded)
+    assert isinstance(await rig.ask(), TaskSucceeded)
+
+
+async def test_other_failures_do_not_open_it() -> None:
+    rig = Rig()
+    for error in (Transient("agent_crashed", "x", hint="x"), Permanent("y", "y", hint="x")):
+        rig.model.error = error
+        for _ in range(2 * FAILURES):
+            assert isinstance(await rig.ask(), TaskFailed)
