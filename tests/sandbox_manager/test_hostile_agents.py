@@ -423,3 +423,33 @@ async def test_a_reset_leaves_nothing_of_what_was_done(bench: Any, deed: str) ->
     assert os.access(root / "run.sh", os.X_OK)
     status = await sandbox.execute(["git", "status", "--porcelain", "--ignored"])
     assert status.stdout == b""
+
+
+async def test_what_a_commit_leaves_out_is_gone_after_the_next_checkout(bench: Any) -> None:
+    sandbox = await ready(bench)
+    root = bench.sandboxes.workspace(sandbox.sandbox_identifier.partition("-")[2])
+    for number, left in enumerate(("a.ignored", ".claude-pr-summary.md", "empty/", "in/.git/x")):
+        await sandbox.execute(["sh", "-c", f'mkdir -p "$(dirname "{left}x")" "{left}"'])
+        if not left.endswith("/"):
+            await sandbox.execute(["sh", "-c", f'rmdir "{left}"; echo left > "{left}"'])
+        await sandbox.write_file("kept.txt", str(number).encode())
+        sha = await committed(sandbox)
+        assert sha is not None
+        assert (root / left).exists()
+        await sandbox.checkout(sha)
+        assert not (root / left).exists()
+        assert (root / "kept.txt").read_bytes() == str(number).encode()
+
+
+async def test_a_commit_of_everything_is_not_checked_out_again(bench: Any) -> None:
+    sandbox = await ready(bench)
+    root = bench.sandboxes.workspace(sandbox.sandbox_identifier.partition("-")[2])
+    await sandbox.write_file("new.txt", b"new")
+    before = (root / "new.txt").stat()
+    sha = await committed(sandbox)
+    assert sha is not None
+    await sandbox.checkout(sha)
+    assert (root / "new.txt").stat().st_ino == before.st_ino
+    shown = await sandbox.execute(["git", "log", "-1", "--format=%H"])
+    assert shown.stdout.decode().strip() == sha
+    assert (await sandbox.execute(["git", "status", "--porcelain"])).stdout == b""

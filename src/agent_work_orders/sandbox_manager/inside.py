@@ -31,7 +31,7 @@ rm "$GIT_DIR/objects/info/alternates"
 """
 
 # $1: parent commit, $2: file for the pack, $3: a moment after now, in seconds. Says the tree's id,
-# and `same` if nothing changed.
+# `same` if nothing changed, how `add` ended, and `clean` if no file is left outside the tree.
 # Nested repositories are set aside: their files are committed, and nothing of their
 # configuration is used. Submodules of the parent commit stay what they are.
 TREE = f"""
@@ -60,12 +60,14 @@ added=$?
 tree=$(git write-tree) || exit 91
 before=$(git rev-parse --verify "$1^{{tree}}") || exit 92
 if [ "$tree" = "$before" ]; then
-  echo "$tree same $added"
+  echo "$tree same $added more"
   exit 0
 fi
 printf '%s\\n^%s\\n' "$tree" "$before" |
   git pack-objects --revs --thin --stdout -q > "$2" || exit 93
-echo "$tree changed $added"
+left=clean
+[ -z "$nested$(git ls-files --others --directory | head -c 1)" ] || left=more
+echo "$tree changed $added $left"
 """
 
 _HARDENING = (

@@ -121,14 +121,17 @@ class LocalSandbox:
             parent = entry.head_sha or self._spec.base_sha
             if self._untouched_at == parent:
                 return None
-            tree = await self._workspace.import_tree(parent)
-            if tree is None:
+            imported = await self._workspace.import_tree(parent)
+            if imported is None:
                 return None
             mirror = self._workspace.mirror
-            sha = await mirror.commit_tree(tree, [parent], message, author=author, at_ms=at_ms)
+            sha = await mirror.commit_tree(
+                imported.tree, [parent], message, author=author, at_ms=at_ms
+            )
             await mirror.keep(order_ref(self._spec.order_id, "commits", sha), sha)
             await self._workspace.adopt(sha)
             self._register.put(msgspec.structs.replace(entry, head_sha=sha))
+            self._untouched_at = sha if imported.clean else None
             return sha
 
     async def snapshot(self, name: str) -> str:
@@ -136,9 +139,9 @@ class LocalSandbox:
         async with self._turnstile.alone():
             mirror = self._workspace.mirror
             parent = self._active().head_sha or self._spec.base_sha
-            tree = await self._workspace.import_tree(parent)
+            imported = await self._workspace.import_tree(parent)
             sha = await mirror.commit_tree(
-                tree or await mirror.tree_of(parent),
+                imported.tree if imported else await mirror.tree_of(parent),
                 [parent],
                 f"Snapshot {name}\n",
                 author=SNAPSHOT_AUTHOR,

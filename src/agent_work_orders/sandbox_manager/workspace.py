@@ -48,6 +48,13 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     git: str
 
 
+class Imported(msgspec.Struct, frozen=True, kw_only=True):
+    """A tree that the mirror has now. `clean`: the workspace holds nothing else."""
+
+    tree: str
+    clean: bool
+
+
 class Workspace:
     """Not safe for two tasks at once: the caller keeps them apart."""
 
@@ -99,8 +106,8 @@ class Workspace:
             raise setup_failed(done.stderr)
         await asyncio.to_thread(self._keep_index, self.repo, ".git/index")
 
-    async def import_tree(self, parent: str) -> str | None:
-        """Bring the files as they are now to the mirror; the tree's id, None if unchanged.
+    async def import_tree(self, parent: str) -> Imported | None:
+        """Bring the files as they are now to the mirror; None if they are the parent's.
 
         Ignored files stay out, links stay links, nested repositories become plain files.
         """
@@ -109,11 +116,11 @@ class Workspace:
         later_s = self.place.clock.now_ms() // 1000 + 2
         argv = inside.argv(inside.TREE, parent, str(private / "pack"), str(later_s))
         done = await self._inside(argv, directory=private)
-        tree, changed = _read_tree(done)
-        if changed:
+        imported = _read_tree(done)
+        if imported is not None:
             with await asyncio.to_thread(_open_pack, private / "pack") as pack:
                 await self.mirror.import_pack(pack)
-        return tree if changed else None
+        return imported
 
     async def adopt(self, sha: str) -> None:
         """Let the agent's own `.git` stand at a commit that was just made of its files."""
@@ -204,10 +211,13 @@ class Workspace:
         return True
 
     def _replace_git(self, private: Path, git: Path, sha: str) -> None:
-        index = self._keep_index(private, "index")
+        """The private one becomes the agent's: it has the index, and no program saw it."""
+        self._keep_index(private, "index")
+        os.unlink(private / "pack")
+        reference = f"refs/heads/{self._spec.branch}"
+        files.write(private, reference, f"{sha}\n".encode(), self.place.user)
         files.remove(git)
-        self._write_git(git, sha, index)
-        files.remove(private)
+        os.rename(private, git)
 
     def _write_private(self, private: Path, parent: str) -> None:
         if not self.repo.is_dir():
@@ -253,11 +263,12 @@ def _open_pack(path: Path) -> IO[bytes]:
     return os.fdopen(fd, "rb")
 
 
-def _read_tree(done: Execution) -> tuple[str, bool]:
-    """What inside.TREE said. Paths that git refuses (look-alikes of `.git`) are left out."""
+def _read_tree(done: Execution) -> Imported | None:
+    """What inside.TREE said; None when nothing changed. Paths that git refuses (look-alikes of
+    `.git`) are left out."""
     words = done.stdout.decode("utf-8", "replace").split()
     refused = b"No space left" in done.stderr or b"unable to write" in done.stderr
-    if not done.success or refused or len(words) != 3 or not is_sha(words[0]):
+    if not done.success or refused or len(words) != 4 or not is_sha(words[0]):
         if b"No space left" in done.stderr:
             raise Environmental(
                 "disk_full",
@@ -269,7 +280,9 @@ def _read_tree(done: Execution) -> tuple[str, bool]:
             f"The agent's changes could not be committed: {said(done.stderr)}",
             hint="The workspace is kept; look at the files that git names.",
         )
-    return words[0], words[1] == "changed"
+    if words[1] == "same":
+        return None
+    return Imported(tree=words[0], clean=words[2:] == ["0", "clean"])
 
 
 def setup_failed(stderr: bytes) -> Environmental:
