@@ -60,6 +60,46 @@ def events() -> str:
     return "\n".join(lines) + "\n"
 
 
+def tools() -> str:
+    """From the catalogue itself, which is what workflows are compiled against."""
+    catalogue = importlib.import_module("agent_work_orders.tools.toolbox").CATALOGUE
+    lines = [
+        "# Tools",
+        NOTE,
+        "",
+        "What a task of a workflow may use. A tool's *risk* decides whether a person is asked",
+        "first; *undo* names the tool that takes it back when an order is rolled back, called",
+        "with its outputs. An input without a default is left out when it is not given.",
+    ]
+    for name, info in sorted(catalogue.items()):
+        undo = f"`{info.undo}`" if info.undo else "nothing to take back"
+        prompts = "; gets what people say while it works" if info.takes_prompts else ""
+        lines += ["", f"## `{name}`", "", f"{info.summary}.", ""]
+        lines.append(
+            f"Risk {info.risk}; undo: {undo}; at most {info.timeout_s:g} s unless the task says"
+            f" otherwise{prompts}."
+        )
+        for title, schema in (("Input", info.inputs), ("Output", info.outputs)):
+            if schema["properties"]:
+                lines += ["", f"| {title} | Type | Meaning |", "| --- | --- | --- |"]
+                lines += [_property(schema, each) for each in schema["properties"]]
+    return "\n".join(lines) + "\n"
+
+
+def _property(schema: dict[str, Any], name: str) -> str:
+    found = schema["properties"][name]
+    kind = found["type"] if isinstance(found["type"], str) else " or ".join(found["type"])
+    if kind == "array":
+        kind = f"list of {found['items']['type']}s"
+    if "enum" in found:
+        kind = " or ".join(f"`{value}`" for value in found["enum"])
+    if name in schema["required"]:
+        kind += ", required"
+    if "default" in found:
+        kind += f", default `{str(found['default']).lower()}`"
+    return f"| `{name}` | {kind} | {_cell(found.get('description', ''))} |"
+
+
 def reliability() -> str:
     covers: dict[str, list[source_scan.Cover]] = {}
     for cover in source_scan.covers():
@@ -165,6 +205,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/errors.md": errors,
     "docs/reference/events.md": events,
     "docs/reference/settings.md": settings,
+    "docs/reference/tools.md": tools,
     "docs/reliability.md": reliability,
     ".env.example": example_environment,
 }

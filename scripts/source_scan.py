@@ -95,8 +95,14 @@ def failures() -> tuple[list[Failure], list[str]]:
 
 
 def log_events() -> list[LogEvent]:
+    """`log("name", level=…)`, `logger.info("name")`, `log(order, "name", "info", …)`, and what a
+    function returns to be logged: `"name", "info", {…}`."""
     found: set[LogEvent] = set()
     for module in modules():
+        for words in _spoken(module.tree):
+            name, level = map(_text, words)
+            if name is not None and _NAME.fullmatch(name) and level in _LEVELS:
+                found.add(LogEvent(name, level, module.where))
         for call in _calls(module.tree):
             if not (isinstance(call.func, ast.Attribute) and call.args):
                 continue
@@ -110,6 +116,16 @@ def log_events() -> list[LogEvent]:
             elif method in _LEVELS and "log" in _last_name(call.func.value).lower():
                 found.add(LogEvent(name, method, module.where))
     return sorted(found)
+
+
+def _spoken(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and len(node.args) >= 3:
+            if _last_name(node.func).strip("_") == "log":
+                yield node.args[1], node.args[2]
+        elif isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
+            if len(node.value.elts) == 3:
+                yield node.value.elts[0], node.value.elts[1]
 
 
 def settings() -> dict[str, str]:

@@ -7,7 +7,7 @@ from agent_work_orders.repositories import push, rebase, url
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import order_ref
 from agent_work_orders.tools import commit_message
-from agent_work_orders.tools.schema import fields, flag, text, texts
+from agent_work_orders.tools.schema import fields, flag, nullable, text, texts
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 from agent_work_orders.tools.workspaces import Workspace, Workspaces, need_changes
 from agent_work_orders.workflow_engine.catalogue import ToolInfo
@@ -22,7 +22,8 @@ class Commit:
         summary="Commit what earlier tasks changed in the workspace",
         inputs=fields(("message",), message=text("The commit's subject")),
         outputs=fields(
-            commit={"type": ["string", "null"]}, changed=flag("Whether there was anything")
+            commit=nullable(text("The commit; null when nothing had changed")),
+            changed=flag("Whether there was anything"),
         ),
     )
 

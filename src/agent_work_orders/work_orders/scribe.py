@@ -294,8 +294,9 @@ def _said(change: Change) -> tuple[str, str, dict[str, Any]] | None:
         case on.TaskLost():
             return "task_lost", "warning", {"task": event.path, "attempt": event.attempt}
         case on.ApprovalDecided():
-            verdict = "approved" if event.approved else "rejected"
-            return f"approval_{verdict}", "info", {"task": event.path, **by}
+            if event.approved:
+                return "approval_approved", "info", {"task": event.path, **by}
+            return "approval_rejected", "info", {"task": event.path, **by}
         case on.PromptReceived():
             return "prompt_received", "info", {"prompt_id": event.prompt_id, **by}
         case on.PauseAsked():

@@ -98,7 +98,7 @@ class EmbeddedEngine:
         self._check_open()
         held = self._find(run_id)
         if held is None:
-            raise NotFound("run_unknown", f"there is no run {run_id}")
+            raise NotFound("run_unknown", f"there is no run {run_id}", hint="See `awo list`.")
         taken = self.apply(held, event)
         # Also an event that changed nothing may rest on one that is not durable yet.
         await self._saved(held)

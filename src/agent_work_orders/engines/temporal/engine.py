@@ -142,7 +142,7 @@ class TemporalEngine:
             return advance(new, submitted).run
         found = await self._runs.find(run_id)
         if found is None:
-            raise NotFound("run_unknown", f"there is no run {run_id}")
+            raise NotFound("run_unknown", f"there is no run {run_id}", hint="See `awo list`.")
         return found.run
 
     async def post(self, run_id: str, event: on.AnyEvent) -> bool:
@@ -157,7 +157,7 @@ class TemporalEngine:
             if told == wire.TAKEN:
                 self._followers.moved(run_id)
         if told is None:
-            raise NotFound("run_unknown", f"there is no run {run_id}")
+            raise NotFound("run_unknown", f"there is no run {run_id}", hint="See `awo list`.")
         return told == wire.TAKEN
 
     async def run(self, run_id: str) -> Run | None:
