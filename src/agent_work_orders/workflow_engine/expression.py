@@ -233,7 +233,11 @@ class _Reading:
                     hint="Arithmetic is for numbers; put text side by side, or use `~`.",
                 )
             if not abs(value) <= _MAX_NUMBER:
-                raise TemplateError("template_error", f"`{shorten(self.source)}` is too large")
+                raise TemplateError(
+                    "template_error",
+                    f"`{shorten(self.source)}` is too large",
+                    hint="Numbers in templates go up to 2^53; compute larger ones in a task.",
+                )
             return value
 
         return number
@@ -249,6 +253,7 @@ class _Reading:
                 raise TemplateError(
                     "template_error",
                     f"`{shorten(self.source)}` mixes {type_name(one)} and {type_name(two)}",
+                    hint="Compare and calculate with values of one type.",
                 ) from None
 
         return applied

@@ -18,7 +18,7 @@ class PhaseSpan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run that does not move waits for: `approval`, `failure`, `model_quota`…, until when."""
+    """What a run that does not move waits for (`approval`, `model_quota`…), and until when."""
 
     reason: str
     until_ms: int | None = None
@@ -61,7 +61,9 @@ def waiting(run: Run) -> Waiting | None:
         elif task.wait in ("parked", "retry"):
             reason = task.reason if task.wait == "parked" else f"retry: {task.reason}"
             until = task.until_ms or 0
-            found.append((2, until, path, Waiting(reason=reason, until_ms=task.until_ms, path=path)))
+            found.append(
+                (2, until, path, Waiting(reason=reason, until_ms=task.until_ms, path=path))
+            )
     if run.paused == "asked":
         return Waiting(reason="paused")
     return min(found, key=lambda row: row[:3])[3] if found else None
