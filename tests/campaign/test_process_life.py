@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -109,3 +110,33 @@ def fill(path: Path) -> None:
                     file.write(b"\0" * size)
             except OSError:
                 continue
+
+
+@pytest.mark.fault("B4")
+def test_a_process_that_was_frozen_goes_on_and_nobody_took_its_place(room: Path) -> None:
+    campaign = Campaign(room, seed=10)
+    frozen = campaign.start()
+    frozen.wait_ready()
+    campaign.want(3)
+    campaign.submit(frozen)
+    frozen.process.send_signal(signal.SIGSTOP)
+    other = campaign.start()
+    assert other.wait_ready()["refused"] == "data_directory_in_use"
+    assert other.end() == 3
+    frozen.process.send_signal(signal.SIGCONT)
+    wait_for(lambda: frozen.ask("open")["open"] == 0, "all orders to end")
+    assert frozen.terminate() == 0
+    frozen.end()
+    assert crash_checks.broken(campaign, campaign.finish()) == []
+
+
+def test_a_draft_of_a_killed_process_is_gone_after_the_next_start(room: Path) -> None:
+    campaign = Campaign(room, seed=11)
+    draft = campaign.home / "reviews" / "some-repository" / "1" / "review.tmp"
+    draft.parent.mkdir(parents=True)
+    draft.write_text("half")
+    child = campaign.start()
+    child.wait_ready()
+    assert child.terminate() == 0
+    child.end()
+    assert not draft.exists()

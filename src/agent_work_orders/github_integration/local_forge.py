@@ -32,6 +32,11 @@ class LocalForge:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
+    async def sweep(self) -> None:
+        """Remove the drafts of a killed process. Only for the directory's owner, at its start."""
+        for draft in await asyncio.to_thread(lambda: list(self._folder.glob("*/*/*.tmp"))):
+            draft.unlink(missing_ok=True)
+
     async def find_pull_request(self, repository: str, key: str) -> PullRequest | None:
         return await asyncio.to_thread(self._find, repository, key)
 
