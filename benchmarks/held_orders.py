@@ -18,6 +18,8 @@ import time
 from collections import deque
 from pathlib import Path
 
+import uvloop
+
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.engines.embedded.engine import EmbeddedEngine
 from agent_work_orders.engines.embedded.lanes import Limits
@@ -129,7 +131,9 @@ def main() -> None:
     parser.add_argument("--running", type=int, required=True)
     parser.add_argument("--gate", type=Path)
     parser.add_argument("--nap", type=float, default=0.0)
-    asyncio.run(work(parser.parse_args(), Answers()))
+    options = parser.parse_args()
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop:
+        loop.run(work(options, Answers()))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,16 @@
-"""Ours: the embedded engine over its SQLite journal, with a tool that does nothing."""
+"""Ours: the embedded engine over its SQLite journal, with a tool that does nothing.
+
+On the event loop and with the garbage collector's settings of `awo up`.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import gc
 from functools import cache
 from pathlib import Path
+
+import uvloop
 
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.engines.embedded.engine import EmbeddedEngine
@@ -18,6 +24,9 @@ from agent_work_orders.workflow_engine.compiler import plan_hash
 from agent_work_orders.workflow_engine.events import Submitted
 from agent_work_orders.workflow_engine.plan import Body, Plan, Task
 from benchmarks.subjects import driver
+
+COLLECT_EVERY = (20_000, 50, 100)
+"""As in api/server.py, which is not imported here for the weight of what serves HTTP."""
 
 LIMITS = Limits(
     running_tasks=1000,
@@ -59,6 +68,8 @@ class Embedded:
     concurrent_runs = 1000
 
     async def start(self, home: Path, mark: driver.Mark) -> None:
+        gc.freeze()
+        gc.set_threshold(*COLLECT_EVERY)
         self._clock = SystemClock()
         self._store = SqliteStore.open(home, self._clock)
         desk = Desk(
@@ -107,4 +118,5 @@ class Embedded:
 
 
 if __name__ == "__main__":
+    asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
     driver.main(Embedded())
