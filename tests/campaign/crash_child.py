@@ -96,6 +96,7 @@ async def serve(house: House) -> None:
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     stop = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, stop.set)
+    say({"n": 0, "pid": os.getpid(), "fds": len(os.listdir("/proc/self/fd"))})
     working: set[asyncio.Task[None]] = set()
 
     async def one(line: bytes) -> None:
@@ -133,7 +134,6 @@ async def main(home: Path) -> None:
     )
     try:
         async with open_house(settings) as house:
-            say({"n": 0, "pid": os.getpid(), "fds": len(os.listdir("/proc/self/fd"))})
             await serve(house)
     except AgentWorkOrdersError as error:
         say({"n": 0, "refused": error.code, "message": error.message})
