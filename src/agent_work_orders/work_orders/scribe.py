@@ -7,6 +7,7 @@ record. What a crash loses of it is made again at the next start (`catch_up`).
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
@@ -24,12 +25,14 @@ from agent_work_orders.work_orders import projection
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine import phases
+from agent_work_orders.workflow_engine.plan import Task
 from agent_work_orders.workflow_engine.run import Run, TaskRun
 
 SOON_S = 0.05
 # Projecting a run walks its tasks: one of thousands is shown once a second.
 MANY_TASKS = 1_000
 LATER_S = 1.0
+MOST_PLANS = 256
 OPEN_ORDERS = OrderFilter(status=("pending", "running", "paused", "waiting"))
 
 
@@ -247,10 +250,26 @@ def _touched(event: on.AnyEvent) -> set[str]:
 
 
 def _gated(change: Change) -> list[str]:
-    """Tasks whose approval this event may have changed."""
-    if all(spec.approval is None for spec in change.after.specs.values()):
-        return []
-    return [path for path, task in change.after.tasks.items() if task.gate is not None]
+    """Tasks whose approval this event may have changed. A gate inside a loop or a fan-out can
+    stand anywhere; the others have one place."""
+    gates, tasks = _gates_of(change.after.plan_hash, change.after.specs), change.after.tasks
+    if any("[" in gate for gate in gates):
+        return [path for path, task in tasks.items() if task.gate is not None]
+    return [gate for gate in gates if gate in tasks]
+
+
+_GATES: OrderedDict[str, tuple[str, ...]] = OrderedDict()
+
+
+def _gates_of(plan_hash: str, specs: dict[str, Task]) -> tuple[str, ...]:
+    """Remembered per plan: looking through 10,000 tasks at every event would be quadratic."""
+    found = _GATES.get(plan_hash)
+    if found is None:
+        found = tuple(at for at, spec in specs.items() if spec.approval is not None)
+        _GATES[plan_hash] = found
+        if len(_GATES) > MOST_PLANS:
+            _GATES.popitem(last=False)
+    return found
 
 
 def _said(change: Change) -> tuple[str, str, dict[str, Any]] | None:
