@@ -40,6 +40,10 @@ test-slow: venv-dev ## Run the long campaigns alone
 test-all: venv-dev ## Run every test, the slow ones included, on every supported Python
 	@scripts/test_all $(PYTHONS)
 
+.PHONY: soak
+soak: venv-dev ## Simulate and kill for as long as BUDGET seconds (default an hour)
+	@scripts/soak --budget $(or $(BUDGET),3600)
+
 .PHONY: check
 check: venv-dev ## Lint, types, import contracts, tidiness
 	@$(BIN)/ruff check .

@@ -115,6 +115,7 @@ async def open_house(
         engine.observe(scribe.observe)
         engine.observe(keeper.observe)
         await sandboxes.sweep()
+        await looking.mirrors.sweep()
         await rooms.forge.sweep()
         at_end.push_async_callback(keeper.finish)
         at_end.push_async_callback(scribe.finish)

@@ -61,6 +61,16 @@ class Mirrors:
             )
         return Mirror(self.git, path, None, None)
 
+    async def sweep(self) -> None:
+        """Remove what a git that was killed, or had no room, left half-written. Only at start:
+        nothing else may be writing."""
+        await asyncio.to_thread(self._sweep)
+
+    def _sweep(self) -> None:
+        for pattern in ("*.git/objects/pack/tmp_*", "*.git/objects/??/tmp_*"):
+            for draft in self.folder.glob(pattern):
+                draft.unlink(missing_ok=True)
+
     async def ensure(self, origin: RepositoryUrl) -> Mirror:
         """The mirror, with everything the origin's branches and tags have now.
 

@@ -72,9 +72,10 @@ class Nursery:
             return self._send(request, stdin, stdout, stderr)
 
     def close(self) -> None:
-        """End the supervisor and with it every execution."""
-        channel, self._channel = self._channel, None
-        process, self._process = self._process, None
+        """End the supervisor and with it every execution. Waits for one that is starting."""
+        with self._lock:
+            channel, self._channel = self._channel, None
+            process, self._process = self._process, None
         if channel is not None:
             channel.close()
         if process is not None:
