@@ -34,6 +34,7 @@ KEPT_TEXT_BYTES = 1_024
 # A tool gives its programs the task's limit and says itself what took too long; this is for a
 # tool that does not come back.
 GRACE_S = 10.0
+TALK_S = 86_400.0
 
 Answer = TaskSucceeded | TaskFailed | TaskParked
 Look = Callable[[], Awaitable[JsonObject | None]]
@@ -243,13 +244,15 @@ class Desk:
                 f"this server has no tool {uses}",
                 hint="The workflow was compiled by another version; create the order again.",
             )
+        # A tool that takes prompts limits each turn itself: people may keep it at work.
+        limit_s = TALK_S if tool.info.takes_prompts else timeout_s + GRACE_S
         try:
-            async with asyncio.timeout(timeout_s + GRACE_S):
+            async with asyncio.timeout(limit_s):
                 return await tool(context, **inputs)
         except TimeoutError as error:
             raise Transient(
                 "task_timeout",
-                f"{context.path} took longer than {timeout_s:g} s and was stopped",
+                f"{context.path} took longer than {limit_s:g} s and was stopped",
                 hint="Give the task a larger `timeout`, or find out what it waits for.",
             ) from error
 
