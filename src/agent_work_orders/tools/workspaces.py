@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 import msgspec
 
-from agent_work_orders.errors import Broken, Permanent
+from agent_work_orders.errors import Broken, Conflict, Permanent
 from agent_work_orders.repositories import url
 from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.repositories.mirrors import Mirrors
@@ -40,10 +40,16 @@ class Workspace(msgspec.Struct, kw_only=True):
     async def advance(self, sha: str) -> None:
         """Move the order's head; Broken when somebody else has moved it."""
         name = order_ref(self.order_id, "head")
-        old = await self.mirror.ref(name)
-        if (old or self.base_sha) != self.head_sha:
-            raise Broken("order_head_moved", f"{name} is at {old}, not at {self.head_sha}")
-        await self.mirror.set_ref(name, sha, old=old)
+        try:
+            # Before the first commit there is no reference; after a roll back to the base there is.
+            expected = None if self.head_sha == self.base_sha else self.head_sha
+            await self.mirror.set_ref(name, sha, old=expected)
+        except Conflict as moved:
+            at = await self.mirror.ref(name)
+            if (at or self.base_sha) != self.head_sha:
+                said = f"{name} is at {at}, not at {self.head_sha}"
+                raise Broken("order_head_moved", said) from moved
+            await self.mirror.set_ref(name, sha, old=at)
         self.head_sha = sha
 
     async def rebase(self, base_sha: str, head_sha: str) -> None:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from agent_work_orders.engines.embedded.engine import EmbeddedEngine
 
 
+# Shorter than anybody notices, longer than a task that does nothing.
+TELL_AFTER_S = 0.02
+
+
 class Job(NamedTuple):
     run_id: str
     effect_id: str
@@ -91,12 +95,20 @@ class Worker:
         assert held is not None
         if older is not None and not older.done():
             await asyncio.wait([older])
-        started = on.TaskStarted(
-            at_ms=self._clock.now_ms(), path=effect.path, attempt=effect.attempt
-        )
-        engine.apply(held, started, lease=(job.effect_id, engine.epoch))
         request = self._request(held, effect)
-        return await self._desk.perform(request, lambda: _waiting(held, effect.path))
+        loop, began_ms = asyncio.get_running_loop(), self._clock.now_ms()
+        telling = loop.call_later(TELL_AFTER_S, self._tell_started, held, job, began_ms)
+        try:
+            return await self._desk.perform(request, lambda: _waiting(held, effect.path))
+        finally:
+            telling.cancel()
+
+    def _tell_started(self, held: Held, job: Job, began_ms: int) -> None:
+        """People want to see what is under way; who is done at once needs no row to say so."""
+        engine, effect = self._engine, job.effect
+        if engine.accepting:
+            started = on.TaskStarted(at_ms=began_ms, path=effect.path, attempt=effect.attempt)
+            engine.apply(held, started, lease=(job.effect_id, engine.epoch))
 
     def _performed(self, job: Job, task: asyncio.Task[Answer]) -> None:
         engine, effect = self._engine, job.effect
