@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -40,3 +42,39 @@ def test_every_room_has_its_floor() -> None:
     }
     rooms = {path.stem for path in source_scan.SOURCE.iterdir() if not path.name.startswith("__")}
     assert {room for room in rooms - floors if room != "py"} == set()
+
+
+# Distributions whose import name is not their own.
+OTHER_NAMES = {"pyyaml": "yaml"}
+# What only some extra or the tests bring, and who may ask for it.
+OPTIONAL = {
+    "temporalio": "engines/temporal",
+    "pytest": "testing",
+    "claude_agent_sdk": "agent_executor",
+}
+
+
+def test_every_library_is_declared() -> None:
+    """A package that lies about in somebody's environment is not there on a new machine."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = [re.split(r"[<>=\[]", text)[0].strip().lower() for text in project["dependencies"]]
+    declared = {OTHER_NAMES.get(name, name).replace("-", "_") for name in names}
+    # What FastAPI is made of.
+    declared |= {"starlette", "agent_work_orders"}
+    foreign = {}
+    for path in source_scan.SOURCE.rglob("*.py"):
+        where = path.relative_to(source_scan.SOURCE).as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for name in imported(node):
+                known = name in declared or name in sys.stdlib_module_names
+                if not known and not where.startswith(OPTIONAL.get(name, "\0")):
+                    foreign[where] = name
+    assert foreign == {}
+
+
+def imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name.split(".")[0] for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        return [node.module.split(".")[0]]
+    return []

@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import msgspec
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from agent_work_orders.errors import Refused
-
-# A simulated conversation is written by hand; a larger file is a mistake.
-SCRIPT_LIMIT_BYTES = 1_048_576
+from agent_work_orders.workflow_engine import yaml_source
 
 
 class Text(msgspec.Struct, frozen=True, kw_only=True, tag="text", forbid_unknown_fields=True):
@@ -83,11 +79,9 @@ def call(name: str, **arguments: Any) -> Reply:
 
 def load(text: str) -> Script:
     """A script from YAML or JSON. Raises `Refused` (`model_script_invalid`)."""
-    if len(text) > SCRIPT_LIMIT_BYTES:
-        raise Refused("model_script_invalid", "The model script is larger than 1 MiB")
     try:
-        return msgspec.convert(YAML(typ="safe", pure=True).load(text) or {}, Script)
-    except (YAMLError, msgspec.ValidationError) as error:
+        return msgspec.convert(yaml_source.load(text, "script") or {}, Script)
+    except (yaml_source.Unreadable, msgspec.ValidationError) as error:
         raise Refused(
             "model_script_invalid",
             f"The model script cannot be read: {error}",
