@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Protocol
 
 import msgspec
@@ -33,8 +34,7 @@ OUTPUTS_LIMIT_BYTES = 256 * 1024
 KEPT_TEXT_BYTES = 1_024
 # A tool gives its programs the task's limit and says itself what took too long; this is for a
 # tool that does not come back.
-GRACE_S = 10.0
-TALK_S = 86_400.0
+GRACE_S = 30.0
 
 Answer = TaskSucceeded | TaskFailed | TaskParked
 Look = Callable[[], Awaitable[JsonObject | None]]
@@ -85,6 +85,7 @@ class Context:
         self.given: list[str] = []
         self.evidence: JsonObject | None = None
         self._request = request
+        self.more_time: Callable[[], None] = lambda: None
         self._desk = desk
         self._waiting = waiting
 
@@ -122,7 +123,10 @@ class Context:
         )
 
     def prompts(self) -> list[Prompt]:
-        return [prompt for prompt in self._waiting() if prompt.prompt_id not in self.given]
+        found = [prompt for prompt in self._waiting() if prompt.prompt_id not in self.given]
+        if found:
+            self.more_time()  # each of them is a turn, with a turn's time
+        return found
 
     def delivered(self, prompt_id: str) -> None:
         self.given.append(prompt_id)
@@ -244,10 +248,12 @@ class Desk:
                 f"this server has no tool {uses}",
                 hint="The workflow was compiled by another version; create the order again.",
             )
-        # A tool that takes prompts limits each turn itself: people may keep it at work.
-        limit_s = TALK_S if tool.info.takes_prompts else timeout_s + GRACE_S
+        if tool.info.takes_prompts:
+            timeout_s = context.order.agent_timeout_s or timeout_s
+        limit_s = timeout_s + GRACE_S
         try:
-            async with asyncio.timeout(limit_s):
+            async with asyncio.timeout(limit_s) as deadline:
+                context.more_time = partial(_extend, deadline, limit_s)
                 return await tool(context, **inputs)
         except TimeoutError as error:
             raise Transient(
@@ -295,6 +301,10 @@ def dependency_of(order: Order, uses: str) -> str | None:
     """What outside this machine a task needs, if it can fail for everybody at once."""
     agent = str(order.agent.get("name"))
     return f"agent:{agent}" if uses.startswith("agent.") and agent != "scripted" else None
+
+
+def _extend(deadline: asyncio.Timeout, by_s: float) -> None:
+    deadline.reschedule(asyncio.get_running_loop().time() + by_s)
 
 
 def failure_of(error: AgentWorkOrdersError) -> Failure:
