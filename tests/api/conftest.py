@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
-from collections.abc import AsyncIterator, Callable
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -56,6 +58,15 @@ def make_repository(folder: Path) -> Path:
     git(folder, "add", ".")
     git(folder, "commit", "--quiet", "-m", "Begin")
     return folder
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """Like pytest's own, but agents, who are another user, may pass through its parents."""
+    made = Path(tempfile.mkdtemp(prefix="awo-test-"))
+    made.chmod(0o755)
+    yield made
+    shutil.rmtree(made)
 
 
 @pytest.fixture(autouse=True)

@@ -116,6 +116,12 @@ class Site:
         late = ("feed", "log_entries", "orders", "approvals")
         return {name: rows for name, rows in self.counts().items() if name not in late}
 
+    def essential_events(self) -> int:
+        """All but those that only tell people of a start."""
+        with sqlite3.connect(f"file:{self.home / DATABASE_NAME}?mode=ro", uri=True) as connection:
+            asked = "SELECT count(*) FROM events WHERE kind != 'task_started'"
+            return int(connection.execute(asked).fetchone()[0])
+
     def counts(self) -> dict[str, int]:
         """Rows of every table of the database."""
         with sqlite3.connect(f"file:{self.home / DATABASE_NAME}?mode=ro", uri=True) as connection:

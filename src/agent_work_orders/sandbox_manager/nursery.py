@@ -141,6 +141,13 @@ class Nursery:
                     "The supervisor of agent processes did not start",
                     hint="Check that the server's Python can run and /proc is mounted.",
                 )
+            if word == b"-" and closed is not None:
+                ours.close()
+                raise Environmental(
+                    "sandbox_setup_failed",
+                    f"Agents run as another user, who may not pass through {closed}",
+                    hint="Put the data directory (AWO_HOME) where others may pass, or chmod o+x.",
+                )
             self._channel = ours
             self.namespaces = word == b"n"
             return self.namespaces
