@@ -36,6 +36,8 @@ NEEDS = {
     ("get", "/api/workflows/{name}"): READ,
     ("get", "/api/workflows/{name}/versions"): READ,
     ("post", "/api/workflows/{name}/trigger"): OPERATE,
+    ("post", "/api/submit"): OPERATE,
+    ("get", "/task/{task_id}"): READ,
     ("get", "/api/approvals"): READ,
     ("get", "/api/approvals/{approval_id}"): READ,
     ("post", "/api/approvals/{approval_id}/approve"): APPROVE,
@@ -52,14 +54,14 @@ NEEDS = {
     ("get", "/status"): READ,
 }
 ROLES = (READ, OPERATE, APPROVE, ADMINISTER)
-OF_AN_ORDER = [key for key in NEEDS if "{agent_work_order_id}" in key[1]]
+OF_AN_ORDER = [key for key in NEEDS if "{agent_work_order_id}" in key[1] or "{task_id}" in key[1]]
 OF_AN_APPROVAL = [key for key in NEEDS if "{approval_id}" in key[1]]
 
 
 def address(path: str, order_id: str, approval_id: str) -> str:
     known = {
         "agent_work_order_id": order_id, "approval_id": approval_id, "name": "agent_workflow_plan",
-        "sha256": "0" * 64, "path": "plan", "key_id": "key-none",
+        "sha256": "0" * 64, "path": "plan", "key_id": "key-none", "task_id": order_id,
     }  # fmt: skip
     return path.format(**known)
 
@@ -70,6 +72,9 @@ def body(method: str, path: str, order_id: str, order_body: Any) -> Any:
     match path.rsplit("/", 1)[-1]:
         case "agent-work-orders":
             return order_body()
+        case "submit":
+            where = {"cloneUrl": order_body()["repository_url"]}
+            return {"type": "custom", "data": {"repository": where, "prompt": "Go on"}}
         case "trigger":
             return order_body(workflow_type=None)
         case "prompt":

@@ -6,7 +6,7 @@ paths of this machine; a bug is only a number to look up in the log (`request_id
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from fastapi.exceptions import RequestValidationError
@@ -21,6 +21,7 @@ from agent_work_orders.errors import (
     Refused,
     Transient,
 )
+from agent_work_orders.work_orders.pipeline_tasks import TaskType
 
 MEDIA_TYPE = "application/problem+json"
 MAX_ERRORS = 50
@@ -42,11 +43,15 @@ _TITLES = {
     503: "Unavailable",
     507: "Disk full",
 }
+# Parts of a finding's place that nobody sent: where it was, and which shape a task's type chose.
+_NOT_FIELDS = frozenset({"body", "query", "path", "header", *get_args(TaskType)})
 _FIXES = {
     "missing": "Add this field.",
     "extra_forbidden": "Remove this field; only the documented ones can be set.",
     "string_type": "Send text (in quotes).",
     "json_invalid": "Send valid JSON.",
+    "union_tag_not_found": "Add `type`.",
+    "union_tag_invalid": "Use one of the documented types.",
 }
 
 
@@ -179,7 +184,7 @@ def _errors(context: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _finding(one: Any) -> dict[str, Any]:
-    where = [str(part) for part in one["loc"] if part not in ("body", "query", "path", "header")]
+    where = [str(part) for part in one["loc"] if part not in _NOT_FIELDS]
     if one["type"] == "json_invalid":
         where = []
     found = {"field": ".".join(where) or None, "message": str(one["msg"]), "type": one["type"]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from agent_work_orders.errors import BadRequest, Refused
 from agent_work_orders.work_orders.submit import NewOrder
@@ -12,7 +12,10 @@ from agent_work_orders.work_orders.submit import NewOrder
 Text = Annotated[str, Field(max_length=64 * 1024)]
 Short = Annotated[str, Field(max_length=255)]
 Url = Annotated[str, Field(min_length=1, max_length=2048)]
-Priority = Literal["low", "medium", "high", "urgent"]
+Priority = Annotated[
+    Literal["low", "medium", "high", "urgent"],
+    BeforeValidator(lambda given: given.lower() if isinstance(given, str) else given),
+]
 
 
 class Sent(BaseModel):

@@ -35,6 +35,9 @@ from agent_work_orders.workflow_engine.events import Submitted
 PROMPT_LIMIT_CHARS = 64 * 1024
 TITLE_LIMIT_CHARS = 200
 SANDBOX_TYPES: tuple[str, ...] = get_args(SandboxType)
+_UNTYPED = (
+    "inputs", "agent", "workflow_source", "workflow_type", "idempotency_key", "pipeline_task",
+)  # fmt: skip
 _HALF = re.compile("[\ud800-\udfff]")
 PLANNED_TYPES = ("bubblewrap", "container", "e2b", "dagger", "kubernetes")
 
@@ -56,6 +59,8 @@ class NewOrder(msgspec.Struct, frozen=True, kw_only=True):
     agent: dict[str, Any] | None = None
     agent_timeout_s: float | None = None
     idempotency_key: str | None = None
+    pipeline_task: dict[str, Any] | None = None
+    """The task that it came as: kept with the order, and shown to whoever asks for the task."""
 
 
 async def check(
@@ -63,7 +68,7 @@ async def check(
 ) -> tuple[Order, Compiled, dict[str, Any]]:
     """What would be submitted, or Refused. Writes nothing."""
     caller.need("operate")
-    for field in ("inputs", "agent", "workflow_source", "workflow_type", "idempotency_key"):
+    for field in _UNTYPED:
         _check_characters(field, getattr(new, field))
     origin = url.parse(new.repository_url, origins=rooms.git_origins)
     caller.need_repository(origin.key)
@@ -149,11 +154,12 @@ def _facts(
 ) -> dict[str, Any]:
     branch = refname.branch_name(compiled.plan.branch_prefix, order.github_issue_number, order_id)
     whole = msgspec.structs.replace(order, order_id=order_id, branch=branch)
-    return {
+    facts = {
         **msgspec.to_builtins(whole),
         "priority": PRIORITIES.index(new.priority.lower()),
         "metered": not caller.local,
     }
+    return facts if new.pipeline_task is None else {**facts, "pipeline_task": new.pipeline_task}
 
 
 async def _claim(rooms: Rooms, new: NewOrder, caller: Caller) -> str:
