@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from agent_work_orders.errors import Environmental, Refused
+from agent_work_orders.sandbox_manager import files
 from agent_work_orders.testing.conformance.sandbox import committed, order, ready, shell
 
 # Keys by which git runs programs, each with a program that leaves a trace.
@@ -453,3 +454,31 @@ async def test_a_commit_of_everything_is_not_checked_out_again(bench: Any) -> No
     shown = await sandbox.execute(["git", "log", "-1", "--format=%H"])
     assert shown.stdout.decode().strip() == sha
     assert (await sandbox.execute(["git", "status", "--porcelain"])).stdout == b""
+
+
+@pytest.mark.parametrize("sandbox_type", ["git_worktree", "git_branch"])
+@pytest.mark.parametrize("name", ["d", "seventeen-letters"])
+async def test_deep_folders_are_removed(bench: Any, name: str) -> None:
+    closed = await ready(bench)
+    # A shell cannot enter paths beyond PATH_MAX; a program that goes step by step can.
+    dig = f"import os\nfor _ in range(300): os.mkdir('{name}'); os.chdir('{name}')\nos.chmod('.', 0)"
+    await shell(closed, f'ln -s / root; python3 -c "{dig}"; cd "$HOME"; python3 -c "{dig}"')
+    assert await bench.sandboxes.reap(set(), 0) == [closed.sandbox_identifier]
+    assert bench.sandboxes.unremoved == []
+    assert list((bench.home / "workspaces").iterdir()) == []
+
+
+async def test_one_sandbox_that_cannot_be_removed_stops_nothing(
+    bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stuck, closed = await ready(bench), await ready(bench)
+    remove = files.remove
+
+    def refuse(folder: Path) -> None:
+        if folder.name in stuck.sandbox_identifier:
+            raise PermissionError(folder)
+        remove(folder)
+
+    monkeypatch.setattr(files, "remove", refuse)
+    assert await bench.sandboxes.reap(set(), 0) == [closed.sandbox_identifier]
+    assert bench.sandboxes.unremoved == [stuck.sandbox_identifier]

@@ -18,7 +18,6 @@ from agent_work_orders.errors import Environmental, NotFound, Refused, TooLarge
 from agent_work_orders.ids import new_id
 from agent_work_orders.sandbox_manager.agent_user import AgentUser
 
-MAX_DEPTH = 256
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
@@ -101,7 +100,7 @@ def empty(folder: Path) -> None:
     except FileNotFoundError:
         return
     try:
-        _empty(fd, 0)
+        _empty(fd)
     finally:
         os.close(fd)
 
@@ -129,25 +128,34 @@ def size_bytes(folder: Path) -> int:
     return total
 
 
-def _empty(fd: int, depth: int) -> None:
-    if depth > MAX_DEPTH:
-        raise Environmental(
-            "workspace_too_deep",
-            f"The workspace has folders nested deeper than {MAX_DEPTH}",
-            hint="Remove the sandbox's folder by hand.",
-        )
-    with os.scandir(fd) as entries:
-        names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    for name, is_folder in names:
-        if not is_folder:
+def _empty(top: int) -> None:
+    """Folders inside folders are moved up to the top first, so that no depth is too deep."""
+    while entries := _entries(top):
+        for name, is_folder in entries:
+            if not is_folder:
+                _unlink(name, top)
+                continue
+            inner = _enter(name, top)
+            try:
+                _raise_folders(inner, top)
+            finally:
+                os.close(inner)
+            os.rmdir(name, dir_fd=top)
+
+
+def _raise_folders(fd: int, top: int) -> None:
+    for name, is_folder in _entries(fd):
+        if is_folder:
+            # Only a folder with rights of its own can be moved.
+            os.close(_enter(name, fd))
+            os.rename(name, new_id("emptied"), src_dir_fd=fd, dst_dir_fd=top)
+        else:
             _unlink(name, fd)
-            continue
-        inner = _enter(name, fd)
-        try:
-            _empty(inner, depth + 1)
-        finally:
-            os.close(inner)
-        os.rmdir(name, dir_fd=fd)
+
+
+def _entries(fd: int) -> list[tuple[str, bool]]:
+    with os.scandir(fd) as entries:
+        return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
 
 
 def _unlink(name: str, fd: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import Refused
+from agent_work_orders.errors import Failed, Refused
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import check_branch, check_order, check_sha
 from agent_work_orders.sandbox_manager import files, processes
@@ -59,6 +59,8 @@ class LocalSandboxes:
             git=mirrors.git.executable,
         )
         self._turnstiles: dict[str, Turnstile] = {}
+        self.unremoved: list[str] = []
+        """What the last `reap` could not remove; it is tried again by the next one."""
 
     def open(self, spec: Spec) -> LocalSandbox:
         """The sandbox of an order; nothing is made before `setup`. Two of the same order share
@@ -90,20 +92,29 @@ class LocalSandboxes:
         return await asyncio.to_thread(processes.kill_tagged, self._place.tag)
 
     async def reap(self, open_orders: set[str], now_ms: int) -> list[str]:
-        reaped = []
+        reaped: list[str] = []
+        self.unremoved = []
         for entry in self._register.all():
             record = entry.record
             wanted = record.order_id in open_orders and record.expires_at_ms > now_ms
             gone = record.status == "TERMINATED" and not self.workspace(record.order_id).exists()
             if wanted or gone or self._turnstile(record.order_id).in_use:
                 continue
-            await self._discard(entry.spec)
-            reaped.append(record.sandbox_identifier)
+            try:
+                await self._discard(entry.spec)
+            except (Failed, OSError):
+                self.unremoved.append(record.sandbox_identifier)
+            else:
+                reaped.append(record.sandbox_identifier)
         known = {entry.record.order_id for entry in self._register.all()}
         for folder in self._folder.iterdir():
             if folder.name not in known and folder.name not in open_orders:
-                await asyncio.to_thread(files.remove, folder)
-                reaped.append(folder.name)
+                try:
+                    await asyncio.to_thread(files.remove, folder)
+                except OSError:
+                    self.unremoved.append(folder.name)
+                else:
+                    reaped.append(folder.name)
         for order_id in [name for name, item in self._turnstiles.items() if not item.in_use]:
             if order_id not in open_orders:
                 del self._turnstiles[order_id]
