@@ -17,8 +17,8 @@ from agent_work_orders.agent_executor import claude_code
 from agent_work_orders.agent_executor.registry import Registry
 from agent_work_orders.clock import Clock, SystemClock
 from agent_work_orders.engines.embedded.archive import ArchivedRuns
-from agent_work_orders.engines.embedded.engine import EmbeddedEngine, Starts
-from agent_work_orders.engines.embedded.lanes import Limits, Ticket
+from agent_work_orders.engines.embedded.engine import EmbeddedEngine
+from agent_work_orders.engines.embedded.lanes import Limits, Starts, Takes, Ticket
 from agent_work_orders.engines.perform import Desk
 from agent_work_orders.github_integration.local_forge import LocalForge
 from agent_work_orders.observability.logs import OrderFiles
@@ -80,9 +80,10 @@ async def open_house(
     clock: Clock | None = None,
     *,
     check: Callable[[SqliteStore], None] = lambda _store: None,
+    takes: Takes = lambda _order_id: True,
 ) -> AsyncIterator[House]:
     """Everything from the data directory up, running; stopped in order at the end. `check` may
-    refuse before any order is taken up."""
+    refuse before any order is taken up; open orders that `takes` leaves out stay as they are."""
     clock = clock or SystemClock()
     async with AsyncExitStack() as at_end:
         store = await _store(settings, clock)
@@ -103,6 +104,7 @@ async def open_house(
             clock,
             limits=_limits(settings),
             starts=_starts(store),
+            takes=takes,
         )
         rooms = msgspec.structs.replace(
             looking,

@@ -52,7 +52,9 @@ def read(content: bytes, size: int = 7919) -> tuple[Reader, list[Entry]]:
 
 def turn_of(content: bytes, execution: Execution | None = None, **more: Any) -> Turn:
     reader, _ = read(content)
-    return claude_outcome.turn(reader.facts(), execution or ended(), now_ms=NOW_MS, **more)
+    return claude_outcome.turn(
+        reader.facts(), execution or ended(), now_ms=NOW_MS, timeout_s=60, **more
+    )
 
 
 def result(**fields: Any) -> bytes:
@@ -103,7 +105,7 @@ def test_recorded_runs_are_classified(
     sample: str, exit_code: int, kind: str | None, size: int
 ) -> None:
     reader, _ = read((SAMPLES / f"{sample}.jsonl").read_bytes(), size)
-    turn = claude_outcome.turn(reader.facts(), ended(exit_code), now_ms=NOW_MS)
+    turn = claude_outcome.turn(reader.facts(), ended(exit_code), now_ms=NOW_MS, timeout_s=60)
     assert (turn.error.kind if turn.error else None) == kind
     assert turn.ok is (kind is None)
     assert turn.session_id is not None
@@ -115,7 +117,7 @@ def test_a_recorded_edit_is_told_in_full() -> None:
     tools = [entry.text for entry in entries if entry.kind == "tool_use"]
     assert tools == ["Read", "Edit", "Write", "Bash"]
     assert sum(entry.kind == "tool_result" for entry in entries) == 4
-    turn = claude_outcome.turn(reader.facts(), ended(), now_ms=NOW_MS)
+    turn = claude_outcome.turn(reader.facts(), ended(), now_ms=NOW_MS, timeout_s=60)
     assert turn.text == "Fixed add() and committed."
     assert turn.session_id == SESSION
     assert turn.usage == msgspec.structs.replace(
@@ -161,7 +163,7 @@ def test_a_truncated_stream_is_a_crash_with_what_was_used() -> None:
 def test_noise_is_kept_marked_and_harmless() -> None:
     noise = b"warning: \x1b[31mred\n\x00\xff\xfe\n{broken\n[1]\n{}\n" + b'{"type": 5}\n'
     reader, entries = read(noise + assistant("real") + b"\n\n" + result())
-    assert claude_outcome.turn(reader.facts(), ended(), now_ms=NOW_MS).ok
+    assert claude_outcome.turn(reader.facts(), ended(), now_ms=NOW_MS, timeout_s=60).ok
     noisy = [entry for entry in entries if entry.data.get("noise")]
     assert [entry.text for entry in noisy][2:] == ["{broken", "[1]"]
     assert noisy[1].text.encode("latin-1") == b"\x00\xff\xfe"
@@ -181,7 +183,7 @@ def test_a_line_of_100_megabytes_is_dropped_in_bounded_memory() -> None:
         assert len(reader._lines._held) <= LINE_LIMIT_BYTES
     entries += reader.feed(b'"}\n' + result())
     assert "was dropped" in entries[0].text and len(entries[0].text) < 3000
-    assert claude_outcome.turn(reader.facts(), ended(), now_ms=NOW_MS).ok
+    assert claude_outcome.turn(reader.facts(), ended(), now_ms=NOW_MS, timeout_s=60).ok
 
 
 @pytest.mark.fault("G11")
@@ -209,6 +211,11 @@ def test_odd_endings_are_named(content: bytes, execution: Execution, kind: str) 
     turn = turn_of(content, execution)
     assert not turn.ok
     assert turn.error is not None and turn.error.kind == kind
+
+
+def test_a_timeout_names_the_limit_and_not_how_long_stopping_took() -> None:
+    turn = turn_of(assistant(), ended(None, by="timed_out"))
+    assert turn.error is not None and turn.error.message == "the agent ran longer than 60 s"
 
 
 @pytest.mark.fault("G12")
@@ -252,6 +259,6 @@ def test_nothing_an_agent_prints_breaks_the_reader(lines: list[bytes]) -> None:
     content = b"\n".join(lines)
     whole = turn_of(content)
     reader, entries = read(content, 3)
-    assert claude_outcome.turn(reader.facts(), ended(), now_ms=NOW_MS) == whole
+    assert claude_outcome.turn(reader.facts(), ended(), now_ms=NOW_MS, timeout_s=60) == whole
     for entry in entries:
         msgspec.json.encode(entry)

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from agent_work_orders.cli import following
+
 EDIT = "echo x >> calc.py; printf 'said \\033[31mred\\033[0m\\n'"
 GATE = """\
 name: gate
@@ -136,6 +138,37 @@ def test_a_failed_order_is_retried_and_a_left_one_cancelled(awo: Any) -> None:
     assert awo.inside("key", "revoke", key["key"]["key_id"]).code == 0
     [listed] = awo.inside("key", "list", "--json").json["keys"]
     assert listed["revoked_at"] is not None
+
+
+def test_a_failed_order_tells_where_its_commits_are(awo: Any) -> None:
+    repository = awo.repository()
+    (awo.folder / "flow.yaml").write_text(
+        "name: flow\ntasks:\n  build: {uses: agent.prompt, with: {prompt: Go}}\n"
+        "  check: {needs: [build], uses: sandbox.exec, with: {argv: ['false']}}\n"
+    )
+    done = run(awo, EDIT, "--workflow", "flow.yaml")
+    assert done.code == 1, done.out
+    [order] = awo.inside("list", "--json").json["agent_work_orders"]
+    [line] = [line for line in done.out.splitlines() if line.strip().startswith("commits")]
+    assert "not in the repository" in line
+    assert order["git_branch_name"] not in line
+    assert order["git_branch_name"] not in awo.git(repository, "branch", "--list")
+    shown = line[line.index("awo diff") :].split()[2]
+    assert "+x" in awo.inside("diff", shown).out
+
+
+@pytest.mark.parametrize(
+    ("summary", "told"),
+    [
+        ("FAIL: test_x (m.T.test_x)", "tests FAILED: test_x (m.T.test_x)"),
+        ("FAILED tests/a.py::test_x", "tests FAILED: tests/a.py::test_x"),
+        ("--- FAIL: TestX (0.00s)", "tests FAILED: TestX (0.00s)"),
+        ("FAIL", "tests FAILED: FAIL"),
+        ("ERROR: broken", "tests FAILED: ERROR: broken"),
+    ],
+)
+def test_failed_tests_are_told_once(summary: str, told: str) -> None:
+    assert following.tests_of({"found": True, "passed": False, "summary": summary}) == told
 
 
 def test_inputs_are_read_by_their_type(awo: Any) -> None:

@@ -137,6 +137,33 @@ def test_a_refusal_in_json_is_one_document(awo: Any) -> None:
     assert done.json["error"]["field"] == "repository_url"
 
 
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [(("list", "--limit", "-1"), "--limit"), (("list", "--bogus"), "--bogus"), (("nope",), "nope")],
+)
+def test_a_wrong_command_line_is_refused_like_everything(
+    awo: Any, args: tuple[str, ...], said: str
+) -> None:
+    done = awo(*args, "--json")
+    assert done.code == 2
+    [line] = done.err.strip().splitlines()
+    assert line.startswith("error: ") and said in line
+    assert done.json["error"]["code"] == "usage"
+    assert awo(*args).out == ""
+
+
+def test_an_order_says_what_to_do(awo: Any) -> None:
+    awo.repository()
+    command = ("run", "--repo", "repo", "--agent-command", "true", "--json")
+    done = awo.inside(*command)
+    assert done.code == 2
+    assert (done.json["error"]["code"], done.json["error"]["field"]) == (
+        "prompt_missing",
+        "initial_prompt",
+    )
+    assert not awo.home.exists()
+
+
 def test_lint_tells_every_problem_with_its_line(awo: Any) -> None:
     (awo.folder / "bad.yaml").write_text(CYCLE + "  c: {uses: tests.rum}\n")
     done = awo.inside("workflow", "lint", "bad.yaml")

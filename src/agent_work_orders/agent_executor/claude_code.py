@@ -215,6 +215,7 @@ class _Turn:
             self._reader.facts(),
             execution,
             now_ms=self._agent.clock.now_ms(),
+            timeout_s=request.timeout_s,
             resumed=session,
             previous_cost_usd=previous_cost_usd,
         )

@@ -42,12 +42,17 @@ def turn(
     execution: Execution,
     *,
     now_ms: int,
+    timeout_s: float,
     resumed: str | None = None,
     previous_cost_usd: float | None = None,
 ) -> Turn:
     """`resumed` is the session that was asked for; only its earlier cost is subtracted."""
     result = facts.result
-    error = _limits(execution) or _exit_by_signal(execution) or _protocol(facts, execution)
+    error = (
+        limit_error(execution, timeout_s)
+        or _exit_by_signal(execution)
+        or _protocol(facts, execution)
+    )
     if error is None and result is not None and result.is_error:
         error = _api(facts, result, execution, now_ms)
     if error is None and execution.exit_code != 0:
@@ -102,17 +107,12 @@ def silent(first_output_s: float) -> AgentError:
     )
 
 
-def limit_error(execution: Execution) -> AgentError | None:
+def limit_error(execution: Execution, timeout_s: float) -> AgentError | None:
     """The error of a run that one of our own limits or a cancellation ended."""
-    return _limits(execution)
-
-
-def _limits(execution: Execution) -> AgentError | None:
     match execution.ended:
         case "timed_out":
-            return AgentError(
-                kind="timeout", message=f"the agent ran longer than {execution.duration_s:.0f} s"
-            )
+            message = f"the agent ran longer than {timeout_s:g} s"
+            return AgentError(kind="timeout", message=message)
         case "idle":
             return AgentError(kind="idle", message="the agent was silent for too long")
         case "cancelled":

@@ -98,7 +98,7 @@ class CommandAgent:
         finally:
             for entry in (*out.close(), *err.close()):
                 say(entry)
-        turn = finished(out, err, execution)
+        turn = finished(out, err, execution, request.timeout_s)
         if turn.error is not None:
             say(Entry(kind="error", text=turn.error.message, data={"kind": turn.error.kind}))
         return turn
@@ -122,9 +122,9 @@ def composed(request: Request) -> str:
     return f"{instructions}{request.history}{request.prompt}"
 
 
-def finished(out: Reader, err: Reader, execution: Execution) -> Turn:
+def finished(out: Reader, err: Reader, execution: Execution, timeout_s: float) -> Turn:
     result = out.result
-    error = claude_outcome.limit_error(execution)
+    error = claude_outcome.limit_error(execution, timeout_s)
     if error is None and result is not None:
         error = result.failure(execution.exit_code)
     if error is None and execution.signal is not None:

@@ -112,24 +112,30 @@ async def looking(place: Place) -> AsyncIterator[Client]:
 
 
 @asynccontextmanager
-async def acting(place: Place, *, hands: bool) -> AsyncIterator[Client]:
-    """To change. Without a server this process owns the directory meanwhile; with `hands` it
-    works on every open order, without them it only takes notes for whoever runs next."""
+async def acting(place: Place, wanted: str | None, *, hands: bool) -> AsyncIterator[Client]:
+    """To change an order, or (None) to make one. Without a server this process owns the directory
+    meanwhile; with `hands` it works on that order, without them it only takes notes for whoever
+    runs next. Other open orders stay as they are: their agents would be cut off at the end."""
     settings = setting.load(home=place.home)
     url = server_of(place, settings)
     if url is not None:
         async with _remote(url, settings) as client:
             yield client
         return
-    from agent_work_orders.bootstrap import open_house
+    from agent_work_orders.bootstrap import open_archive, open_house
     from agent_work_orders.cli.in_process import InProcess
 
+    order_id: str | None = None
+    if wanted is not None:
+        async with open_archive(settings) as rooms:
+            order_id = InProcess(rooms).find(wanted)
     quiet_logs(settings)
     # Nobody waits for a terminal for long; what is cut off is taken up at the next start.
     changes: dict[str, Any] = {"drain_s": min(settings.drain_s, 3.0)}
     if not hands:
         changes["running_tasks"] = 0
-    async with open_house(msgspec.structs.replace(settings, **changes)) as house:
+    settings = msgspec.structs.replace(settings, **changes)
+    async with open_house(settings, takes=lambda one: one == order_id) as house:
         yield InProcess(house.rooms)
 
 

@@ -17,13 +17,19 @@ Begin = Callable[[Client], Awaitable[Json]]
 
 
 async def conduct(
-    place: Place, begin: Begin, *, as_json: bool, screen: Screen, good: str = "completed"
+    place: Place,
+    wanted: str | None,
+    begin: Begin,
+    *,
+    as_json: bool,
+    screen: Screen,
+    good: str = "completed",
 ) -> int:
-    """Begin, follow, ask the person where one is needed, report. Returns the exit code: 0 when
-    the order ended as `good` says."""
+    """Begin (None: a new order), follow, ask the person where one is needed, report. Returns the
+    exit code: 0 when the order ended as `good` says."""
     teller = following.Teller(screen, iso(SystemClock().now_ms()))
     with following.Patience() as patience:
-        async with clients.acting(place, hands=True) as client:
+        async with clients.acting(place, wanted, hands=True) as client:
             order = await begin(client)
             order_id = order["agent_work_order_id"]
             try:
@@ -114,7 +120,7 @@ def report(order: Json, tasks: list[Json], screen: Screen) -> None:
     if commits:
         lines = f"+{order['git_lines_added']} -{order['git_lines_removed']}"
         changed = f"{count(order['git_files_changed'], 'file')}, {lines}"
-        rows.append(("commits", f"{commits} on {order['git_branch_name']} ({changed})"))
+        rows.append(("commits", f"{commits} {_where(order, tasks, name)} ({changed})"))
     tests = [task for task in tasks if task["uses"] == "tests.run" and task["state"] == "succeeded"]
     if tests:
         rows.append(("tests", following.tests_of(tests[-1]["outputs"])))
@@ -125,6 +131,14 @@ def report(order: Json, tasks: list[Json], screen: Screen) -> None:
         rows.append(("cost", f"${order['cost_usd']:.4f}"))
     rows.append(("next", _next(order, name)))
     screen.pairs(rows)
+
+
+def _where(order: Json, tasks: list[Json], name: str) -> str:
+    """A branch comes into the repository only when it is offered or pushed."""
+    pushed = any(task["uses"] == "git.push" and task["state"] == "succeeded" for task in tasks)
+    if order["github_pull_request_url"] or pushed:
+        return f"on {order['git_branch_name']}"
+    return f"kept by awo, not in the repository; see awo diff {name}"
 
 
 def _next(order: Json, name: str) -> str:

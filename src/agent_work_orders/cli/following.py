@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import time
 from datetime import datetime
@@ -219,13 +220,15 @@ def tests_of(outputs: Json) -> str:
     return f"tests FAILED{some}: {_complaint(str(outputs.get('summary', '')))}"
 
 
+# Said by the word before it.
+_VERDICT = re.compile(r"^(?:--- )?FAIL(?:ED|URE)?\b:?\s*(?=\S)")
 _COMPLAINTS = ("FAIL", "ERROR", "E  ", "--- FAIL", "not ok", "error")
 
 
 def _complaint(summary: str) -> str:
     """The line of a test run's output that says most."""
     lines = [line for line in summary.splitlines() if line.startswith(_COMPLAINTS)]
-    return first_line(lines[0] if lines else summary, 90)
+    return first_line(_VERDICT.sub("", lines[0]) if lines else summary, 90)
 
 
 def _commit_of(outputs: Json) -> str:

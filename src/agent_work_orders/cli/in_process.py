@@ -29,6 +29,10 @@ class InProcess:
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
 
+    def find(self, wanted: str) -> str:
+        """The whole id of the order that is meant."""
+        return find.record_of(self._rooms, wanted, ME).agent_work_order_id
+
     async def check(self, order: Json) -> None:
         await submit.check(self._rooms, msgspec.convert(order, submit.NewOrder), ME)
 

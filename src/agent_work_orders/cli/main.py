@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Any
+
 import typer
 
 from agent_work_orders.cli.commands import (
@@ -14,6 +17,10 @@ from agent_work_orders.cli.commands import (
     upkeep,
     workflows,
 )
+from agent_work_orders.cli.outcome import FAILED, REFUSED, Told, say
+
+# Typer carries its own Click and gives this class no name.
+UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 app = typer.Typer(
     name="awo",
@@ -57,4 +64,22 @@ app.add_typer(upkeep.audit, name="audit", rich_help_panel=_MACHINE)
 
 
 def main() -> None:
-    app()
+    try:
+        code = app(prog_name="awo", standalone_mode=False)
+    except UsageError as error:
+        sys.exit(_misused(error))
+    except typer.Abort:
+        sys.exit(FAILED)
+    sys.exit(code)
+
+
+def _misused(error: Any) -> int:
+    """Like every other refusal. A command that was only named shows its help."""
+    message = error.format_message()
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+    else:
+        about = error.ctx.command_path if error.ctx is not None else "awo"
+        told = Told("usage", " ".join(message.split()), hint=f"See `{about} --help`")
+        say(told, as_json="--json" in sys.argv)
+    return REFUSED

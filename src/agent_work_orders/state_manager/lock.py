@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,9 @@ from agent_work_orders.errors import Conflict, Environmental
 
 LOCK_NAME = "owner.lock"
 _CONTENT_LIMIT_BYTES = 4096
+# Who only asks for the owner is in the way for microseconds.
+_TRIES = 26
+_BETWEEN_TRIES_S = 0.02
 
 
 class Owner(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,9 +52,7 @@ class OwnerLock:
                 hint="Give this user a writable AWO_HOME with free space; restore nothing yet: "
                 "the data in it was not touched.",
             ) from error
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _lock(descriptor):
             holder = _content(descriptor)
             os.close(descriptor)
             raise Conflict(
@@ -60,7 +62,7 @@ class OwnerLock:
                 hint="Talk to that server, stop it, or choose another AWO_HOME.",
                 pid=holder.pid,
                 url=holder.url,
-            ) from None
+            )
         owner = Owner(pid=os.getpid(), url=url, started_at=iso(started_at_ms))
         return cls(descriptor, owner)
 
@@ -95,6 +97,18 @@ def read_owner(home: Path) -> Owner | None:
     finally:
         os.close(descriptor)
     return None
+
+
+def _lock(descriptor: int) -> bool:
+    for number in range(_TRIES):
+        if number:
+            time.sleep(_BETWEEN_TRIES_S)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            continue
+        return True
+    return False
 
 
 def _content(descriptor: int) -> Owner:

@@ -30,6 +30,7 @@ from agent_work_orders.work_orders.projection import PRIORITIES
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.work_orders.shelf import Compiled
 from agent_work_orders.workflow_engine import inputs as declared
+from agent_work_orders.workflow_engine import plan as plans
 from agent_work_orders.workflow_engine.events import Submitted
 
 PROMPT_LIMIT_CHARS = 64 * 1024
@@ -75,6 +76,7 @@ async def check(
     compiled = _workflow(rooms, new)
     given = declared.accept(compiled.plan.inputs, new.inputs)
     order = _order(rooms, new, origin, compiled)
+    _check_asked(order, compiled)
     await check_repository(rooms, origin, new.base_branch)
     return order, compiled, given
 
@@ -147,6 +149,20 @@ def _order(rooms: Rooms, new: NewOrder, origin: RepositoryUrl, compiled: Compile
         github_issue_number=issue,
         title=title or (commit_message.one_line(prompt)[:TITLE_LIMIT_CHARS] if prompt else ""),
     )
+
+
+def _check_asked(order: Order, compiled: Compiled) -> None:
+    """Planning and building need something to plan or build; testing explains itself."""
+    if order.prompt.strip() or order.title.strip() or order.github_issue_number is not None:
+        return
+    for task in plans.by_pattern(compiled.plan).values():
+        if task.uses == "agent.command" and task.with_.get("command") in ("plan", "build"):
+            raise Refused(
+                "prompt_missing",
+                f"{compiled.plan.name} needs to be told what to do",
+                hint="Give a prompt, a title or an issue.",
+                field="initial_prompt",
+            )
 
 
 def _facts(

@@ -89,22 +89,23 @@ def _decide(
             subject_hash=subject_hash or question["subject_hash"],
         )
         screen.marked("approved" if approved else "rejected", question["approval_id"], indent=0)
-        return await client.order(question["agent_work_order_id"])
+        return await client.order(order_id)
 
+    order_id = question["agent_work_order_id"]
     if detach:
-        order = wait_for(_ask(place, begin))
+        order = wait_for(_ask(place, order_id, begin))
         if as_json:
             print_json({"agent_work_order": order})
         return
-    code = wait_for(conduct.conduct(place, begin, as_json=as_json, screen=screen))
+    code = wait_for(conduct.conduct(place, order_id, begin, as_json=as_json, screen=screen))
     # A rejection that ended the order is what was wanted.
     raise typer.Exit(0 if not approved and code == 1 else code)
 
 
-async def _ask(place: Place, begin: Begin) -> Json:
+async def _ask(place: Place, order_id: str, begin: Begin) -> Json:
     from agent_work_orders.cli import client as clients
 
-    async with clients.acting(place, hands=True) as client:
+    async with clients.acting(place, order_id, hands=True) as client:
         return await begin(client)
 
 

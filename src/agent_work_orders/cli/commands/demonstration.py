@@ -57,7 +57,7 @@ async def _demo(folder: Path, home: Path | None, as_json: bool, screen: Screen) 
         kept.append(order)
         return order
 
-    code = await conduct(place, begin, as_json=as_json, screen=screen)
+    code = await conduct(place, None, begin, as_json=as_json, screen=screen)
     if code == 0:
         _verify(made, str(kept[0]["git_branch_name"]), screen)
         _explain(kept[0], made, place.home, screen)

@@ -133,7 +133,7 @@ async def _run(asked: Asked, place: Place, *, detach: bool, as_json: bool) -> in
         await client.check(order)
     screen = Screen(quiet=as_json)
     if detach:
-        async with clients.acting(place, hands=True) as client:
+        async with clients.acting(place, None, hands=True) as client:
             made = await client.create(order)
         introduce(made, screen)
         screen.line(f"Follow it with: awo logs -f {made['agent_work_order_id']}")
@@ -147,7 +147,7 @@ async def _run(asked: Asked, place: Place, *, detach: bool, as_json: bool) -> in
         introduce(made, screen)
         return made
 
-    return await conduct(place, create, as_json=as_json, screen=screen)
+    return await conduct(place, None, create, as_json=as_json, screen=screen)
 
 
 def introduce(order: Json, screen: Screen, more: Sequence[tuple[str, str | None]] = ()) -> None:

@@ -31,7 +31,7 @@ def prompt(
     said = request.prompt(text) or ""
 
     async def ask() -> Json:
-        async with clients.acting(clients.Place(home=home, url=url), hands=False) as client:
+        async with clients.acting(_place(home, url), order, hands=False) as client:
             return await client.prompt(order, said)
 
     answer = wait_for(ask())
@@ -79,7 +79,7 @@ def resume(
             return found
         return await client.steer(found["agent_work_order_id"], "resume")
 
-    _conduct(begin, home, url, as_json=as_json, detach=detach)
+    _conduct(order, begin, home, url, as_json=as_json, detach=detach)
 
 
 @guarded
@@ -99,7 +99,7 @@ def retry(
     async def begin(client: Client) -> Json:
         return await client.steer(order, "retry", from_task)
 
-    _conduct(begin, home, url, as_json=as_json, detach=detach)
+    _conduct(order, begin, home, url, as_json=as_json, detach=detach)
 
 
 @guarded
@@ -115,7 +115,7 @@ def rollback(
     async def begin(client: Client) -> Json:
         return await client.steer(order, "rollback")
 
-    _conduct(begin, home, url, as_json=as_json, detach=detach, good="cancelled")
+    _conduct(order, begin, home, url, as_json=as_json, detach=detach, good="cancelled")
 
 
 @guarded
@@ -149,7 +149,7 @@ def override(
         chosen = "skip" if action == "skip" else "succeed" if action == "succeed" else "retry"
         return await client.override(order, task, chosen, outputs)  # type: ignore[arg-type]
 
-    _conduct(begin, home, url, as_json=as_json, detach=detach)
+    _conduct(order, begin, home, url, as_json=as_json, detach=detach)
 
 
 def _note(verb: Verb, wanted: str, home: Path | None, url: str | None, as_json: bool) -> None:
@@ -160,7 +160,7 @@ def _note(verb: Verb, wanted: str, home: Path | None, url: str | None, as_json: 
     from agent_work_orders.cli.screen import Screen, print_json
 
     async def ask() -> Json:
-        async with clients.acting(_place(home, url), hands=False) as client:
+        async with clients.acting(_place(home, url), wanted, hands=False) as client:
             asked = await client.steer(wanted, verb)
             # Cancelling takes a moment: its agent is being stopped.
             for _ in range(50):
@@ -178,6 +178,7 @@ def _note(verb: Verb, wanted: str, home: Path | None, url: str | None, as_json: 
 
 
 def _conduct(
+    wanted: str,
     begin: Begin,
     home: Path | None,
     url: str | None,
@@ -194,12 +195,12 @@ def _conduct(
     place = _place(home, url)
     screen = Screen(quiet=as_json)
     if not detach:
-        whole = conduct.conduct(place, begin, as_json=as_json, screen=screen, good=good)
+        whole = conduct.conduct(place, wanted, begin, as_json=as_json, screen=screen, good=good)
         raise typer.Exit(wait_for(whole))
     clients.need_server(place, "--detach")
 
     async def ask() -> Json:
-        async with clients.acting(place, hands=True) as client:
+        async with clients.acting(place, wanted, hands=True) as client:
             return await begin(client)
 
     order = wait_for(ask())

@@ -28,11 +28,7 @@ class ArchivedRuns:
     async def run(self, run_id: str) -> Run | None:
         loaded = self._journal.load_run(run_id)
         if isinstance(loaded, Quarantined):
-            raise Conflict(
-                "run_quarantined",
-                f"the journal of {run_id} is damaged at event {loaded.seq}: {loaded.reason}",
-                hint="Restore a backup; `awo doctor` lists everything that is damaged.",
-            )
+            raise set_aside(loaded)
         return None if loaded is None else restore(loaded, {}).run
 
     async def submit(self, run_id: str, plan: Plan, submitted: Submitted) -> Run:
@@ -46,6 +42,15 @@ class ArchivedRuns:
 
     def health(self) -> dict[str, Any]:
         return {"ok": False, "reason": "opened for looking only", "open": 0, "running": 0}
+
+
+def set_aside(broken: Quarantined) -> Conflict:
+    return Conflict(
+        "run_quarantined",
+        f"the journal of {broken.run_id} is damaged at event {broken.seq}: {broken.reason}",
+        hint="Restore a backup; `awo doctor` lists everything that is damaged. See "
+        "docs/runbook.md.",
+    )
 
 
 def _refuse() -> NoReturn:

@@ -11,18 +11,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
+from agent_work_orders import ids
 from agent_work_orders.clock import Clock
 from agent_work_orders.engines.embedded.alarm import Alarm
+from agent_work_orders.engines.embedded.archive import set_aside
 from agent_work_orders.engines.embedded.held import Held, Pending, effect_id, restore, to_commit
-from agent_work_orders.engines.embedded.lanes import Lanes, Limits, Ticket
+from agent_work_orders.engines.embedded.lanes import Lanes, Limits, Starts, Takes
 from agent_work_orders.engines.embedded.worker import Job, Worker
 from agent_work_orders.engines.engine import Change, Observer
 from agent_work_orders.engines.perform import Desk
-from agent_work_orders.errors import AgentWorkOrdersError, Conflict, NotFound, Unavailable
+from agent_work_orders.errors import AgentWorkOrdersError, NotFound, Unavailable
 from agent_work_orders.state_manager.journal import Commit, Journal, LoadedRun, Quarantined
 from agent_work_orders.workflow_engine import effects as ask
 from agent_work_orders.workflow_engine import events as on
@@ -32,9 +33,6 @@ from agent_work_orders.workflow_engine.run import Run, fresh
 
 REOPEN_EVERY_S = 1.0
 KEEP_ENDED = 256
-
-Starts = Callable[[int], Iterable[tuple[Ticket, int]]]
-"""Orders begun since a moment, oldest first: what the rate limits must remember at a restart."""
 
 
 class EmbeddedEngine:
@@ -46,11 +44,14 @@ class EmbeddedEngine:
         *,
         limits: Limits | None = None,
         starts: Starts = lambda _since_ms: (),
+        takes: Takes = lambda _order_id: True,
     ) -> None:
         self._journal = journal
         self._clock = clock
         self._limits = limits or Limits()
         self._starts = starts
+        self._takes = takes
+        self._left: set[str] = set()
         self._observers: list[Observer] = []
         self._held: dict[str, Held] = {}
         self._ended: OrderedDict[str, Held] = OrderedDict()
@@ -88,7 +89,7 @@ class EmbeddedEngine:
 
     async def submit(self, run_id: str, plan: Plan, submitted: on.Submitted) -> Run:
         self._check_open(new=True)
-        held = self._find(run_id)
+        held = self.find(run_id)
         if held is None:
             held = self.begin(run_id, plan, submitted)
         await self._saved(held)
@@ -96,7 +97,7 @@ class EmbeddedEngine:
 
     async def post(self, run_id: str, event: on.AnyEvent) -> bool:
         self._check_open()
-        held = self._find(run_id)
+        held = None if run_id in self._left else self.find(run_id)
         if held is None:
             raise NotFound("run_unknown", f"there is no run {run_id}", hint="See `awo list`.")
         taken = self.apply(held, event)
@@ -105,7 +106,7 @@ class EmbeddedEngine:
         return taken
 
     async def run(self, run_id: str) -> Run | None:
-        held = self._find(run_id)
+        held = self.find(run_id)
         return None if held is None else held.durable
 
     def observe(self, observer: Observer) -> None:
@@ -131,7 +132,8 @@ class EmbeddedEngine:
         )
 
     def open_runs(self) -> list[str]:
-        return list(self._held)
+        """Also those that were not taken up."""
+        return [*self._held, *self._left]
 
     def quarantined(self) -> list[Quarantined]:
         return list(self._quarantined.values())
@@ -149,9 +151,6 @@ class EmbeddedEngine:
             await asyncio.shield(held.saving)
             if held.pending:
                 await asyncio.sleep(0)  # one done before we came is shown by the next callback
-
-    def find(self, run_id: str) -> Held | None:
-        return self._find(run_id)
 
     @property
     def epoch(self) -> int:
@@ -300,14 +299,9 @@ class EmbeddedEngine:
             if len(self._ended) > KEEP_ENDED:
                 self._ended.popitem(last=False)
 
-    def _find(self, run_id: str) -> Held | None:
+    def find(self, run_id: str) -> Held | None:
         if run_id in self._quarantined:
-            broken = self._quarantined[run_id]
-            raise Conflict(
-                "run_quarantined",
-                f"the journal of {run_id} is damaged at event {broken.seq}: {broken.reason}",
-                hint="Restore a backup, or read what is left with `awo show`; see docs/runbook.md.",
-            )
+            raise set_aside(self._quarantined[run_id])
         held = self._held.get(run_id)
         if held is not None:
             return held
@@ -316,10 +310,12 @@ class EmbeddedEngine:
             loaded = self._journal.load_run(run_id)
             if isinstance(loaded, Quarantined):
                 self._quarantined[run_id] = loaded
-                return self._find(run_id)
+                return self.find(run_id)
             if loaded is None:
                 return None
             held = restore(loaded, self._plans)
+        if run_id in self._left:
+            return held
         self._held[run_id] = held
         self._retire(held)
         return held
@@ -331,7 +327,11 @@ class EmbeddedEngine:
         now_ms = self._clock.now_ms()
         self._lanes.remember(self._starts(now_ms - 3_600_000))
         self._quarantined = {broken.run_id: broken for broken in loaded.quarantined}
-        held = [(restore(row, self._plans), row) for row in loaded.runs]
+        own = {ids.order_of(run_id) for run_id in self._held}  # what began here, after trouble
+        orders = {row.run_id: ids.order_of(row.run_id) for row in loaded.runs}
+        self._left = {run for run, one in orders.items() if one not in own and not self._takes(one)}
+        rows = [row for row in loaded.runs if row.run_id not in self._left]
+        held = [(restore(row, self._plans), row) for row in rows]
         self._held = {one.run.run_id: one for one, _ in held}
         for one, row in held:
             self._resume(one, row)

@@ -40,6 +40,10 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     metered: bool = True
 
 
+Starts = Callable[[int], Iterable[tuple[Ticket, int]]]
+"""Orders begun since a moment, oldest first: what the rate limits must remember at a restart."""
+Takes = Callable[[str], bool]
+"""Whether the open runs of an order are taken up. Others can be read, and stay as they are."""
 Job = TypeVar("Job")
 
 
