@@ -461,7 +461,9 @@ async def test_a_commit_of_everything_is_not_checked_out_again(bench: Any) -> No
 async def test_deep_folders_are_removed(bench: Any, name: str) -> None:
     closed = await ready(bench)
     # A shell cannot enter paths beyond PATH_MAX; a program that goes step by step can.
-    dig = f"import os\nfor _ in range(300): os.mkdir('{name}'); os.chdir('{name}')\nos.chmod('.', 0)"
+    dig = (
+        f"import os\nfor _ in range(300): os.mkdir('{name}'); os.chdir('{name}')\nos.chmod('.', 0)"
+    )
     await shell(closed, f'ln -s / root; python3 -c "{dig}"; cd "$HOME"; python3 -c "{dig}"')
     assert await bench.sandboxes.reap(set(), 0) == [closed.sandbox_identifier]
     assert bench.sandboxes.unremoved == []
@@ -482,3 +484,20 @@ async def test_one_sandbox_that_cannot_be_removed_stops_nothing(
     monkeypatch.setattr(files, "remove", refuse)
     assert await bench.sandboxes.reap(set(), 0) == [closed.sandbox_identifier]
     assert bench.sandboxes.unremoved == [stuck.sandbox_identifier]
+
+
+@pytest.mark.parametrize("sandbox_type", ["git_worktree", "git_branch"])
+@pytest.mark.parametrize(
+    ("deed", "path"),
+    [
+        ("echo 1 > README.md; chmod 0 README.md", "README.md"),
+        ("echo 1 > new; chmod 0 new", "new"),
+        ("mkdir n; echo 1 > n/f; chmod 0 n/f n", "n/f"),
+    ],
+)
+async def test_closed_files_are_committed(bench: Any, deed: str, path: str) -> None:
+    sandbox = await ready(bench)
+    await shell(sandbox, deed)
+    sha = await committed(sandbox)
+    assert sha is not None
+    assert (await bench.entries(sha))[path] == ("100644", b"1\n")

@@ -47,15 +47,27 @@ put_back() {{
   find . -mindepth 2 -name 'x{HIDDEN_SUFFIX}' -prune -exec sh -c '
     for found do mv "$found" "${{found%/*}}/.git"; done' sh {{}} +
 }}
-nested=$(find . -mindepth 2 -name .git -prune -print -quit)
-[ -z "$nested" ] || set_aside
+look() {{ nested=$(find . -mindepth 2 -name .git -prune -print -quit 2> /dev/null); }}
+look
+[ -z "$nested" ] || set_aside 2> /dev/null
 # Files of the second in which the index was written count as changed, and `add` stores every one
 # of them again. Nothing else runs here now: what the refresh compared by content stays so, and a
 # later date lets `add` believe it. Changed ones were marked by the refresh itself.
-git update-index -q --refresh --force-write-index > /dev/null
+git update-index -q --refresh --force-write-index > /dev/null 2>&1
 touch -d @"$3" "$GIT_DIR/index"
-git add -A --ignore-errors
+said=$(git add -A --ignore-errors 2>&1)
 added=$?
+case $said in
+*"Permission denied"*)
+  # What the agent closed is its own: open it, and look again at what came to light.
+  find . -path ./.git -prune -o -type d ! -perm -u=rwx -exec chmod u+rwx {{}} \\; \\
+    -o -type f ! -perm -u=r -exec chmod u+r {{}} + 2> /dev/null
+  [ -n "$nested" ] || look
+  [ -z "$nested" ] || set_aside
+  git add -A --ignore-errors
+  added=$? ;;
+*) printf '%s\\n' "$said" >&2 ;;
+esac
 [ -z "$nested" ] || put_back
 tree=$(git write-tree) || exit 91
 before=$(git rev-parse --verify "$1^{{tree}}") || exit 92

@@ -266,6 +266,12 @@ def _open_pack(path: Path) -> IO[bytes]:
 def _read_tree(done: Execution) -> Imported | None:
     """What inside.TREE said; None when nothing changed. Paths that git refuses (look-alikes of
     `.git`) are left out."""
+    if b"Permission denied" in done.stderr or b"File name too long" in done.stderr:
+        raise Permanent(
+            "changes_unreadable",
+            f"Some of the agent's changes cannot be read: {said(done.stderr)}",
+            hint="Retry, and tell the agent not to make such files.",
+        )
     words = done.stdout.decode("utf-8", "replace").split()
     refused = b"No space left" in done.stderr or b"unable to write" in done.stderr
     if not done.success or refused or len(words) != 4 or not is_sha(words[0]):
