@@ -136,6 +136,7 @@ def order_body(repository: Path) -> Callable[..., dict[str, Any]]:
         whole = {
             "repository_url": str(repository),
             "workflow_type": "agent_workflow_plan",
+            "initial_prompt": "Write a plan",
             "agent": {"name": "scripted", "script": script},
             **more,
         }
