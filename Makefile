@@ -4,7 +4,9 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 BIN := .venv/bin
-PYTEST := $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
+# Half of the tests wait for processes and servers: two workers for each core, eight at most.
+WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n > 4 ? 8 : n * 2)))
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 # More interpreters that `make test-all` runs the suite on.
 PYTHONS := 3.11 3.12 3.13
 

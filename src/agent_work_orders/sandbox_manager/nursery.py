@@ -18,6 +18,7 @@ from typing import Literal
 import msgspec
 
 from agent_work_orders.errors import Environmental
+from agent_work_orders.sandbox_manager import processes
 from agent_work_orders.sandbox_manager.agent_user import AgentUser, first_closed_folder
 
 START_TIMEOUT_S = 30.0
@@ -127,7 +128,11 @@ class Nursery:
                     stderr=subprocess.DEVNULL,
                     pass_fds=[theirs.fileno()],
                     cwd="/",
-                    env={"AWO_HOME_TAG": self._tag, "PATH": os.defpath},
+                    env={
+                        processes.HOME_TAG: self._tag,
+                        processes.SUPERVISOR_TAG: "1",
+                        "PATH": os.defpath,
+                    },
                 )
             ours.settimeout(START_TIMEOUT_S)
             try:

@@ -14,7 +14,11 @@ from pathlib import Path
 
 HOME_TAG = "AWO_HOME_TAG"
 ORDER_TAG = "AWO_ORDER_ID"
+# In the environment of supervisor.py, which ends by itself once the server is gone, after it has
+# killed what runs below it, also what carries no tag. Killing it first would set that free.
+SUPERVISOR_TAG = "AWO_SUPERVISOR"
 ROUNDS = 200
+PATIENT_ROUNDS = 150
 ROUND_S = 0.02
 
 
@@ -29,19 +33,21 @@ def tagged(tag: str) -> list[int]:
 
 def kill_tagged(tag: str, *, order_id: str | None = None) -> int:
     """SIGKILL until none is left; how many there were. Spares this process and its children."""
-    killed: set[int] = set()
-    for _ in range(ROUNDS):
+    seen: set[int] = set()
+    for turn in range(ROUNDS):
         found = _find(tag, order_id)
         if not found:
             break
+        seen.update(found)
         for pid in found:
+            if turn < PATIENT_ROUNDS and _is_supervisor(pid):
+                continue
             try:
                 os.kill(pid, signal.SIGKILL)
-                killed.add(pid)
             except (ProcessLookupError, PermissionError):
                 continue
         time.sleep(ROUND_S)
-    return len(killed)
+    return len(seen)
 
 
 def _find(tag: str, order_id: str | None) -> list[int]:
@@ -58,6 +64,10 @@ def _find(tag: str, order_id: str | None) -> list[int]:
         if wanted in variables and (order_id is None or order in variables):
             found.append(int(name))
     return found
+
+
+def _is_supervisor(pid: int) -> bool:
+    return f"{SUPERVISOR_TAG}=1".encode() in (_environment(str(pid)) or [])
 
 
 def _environment(name: str) -> list[bytes] | None:

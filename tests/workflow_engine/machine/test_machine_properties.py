@@ -133,6 +133,7 @@ ONCE = (
     on.Undone,
     on.ChildFinished,
 )
+REOPENING = (on.RetryAsked, on.ResumeAsked, on.TaskOverridden)
 
 
 def duplicates_change_nothing(plan: Plan, script: Script, seed: int) -> None:
@@ -146,7 +147,12 @@ def duplicates_change_nothing(plan: Plan, script: Script, seed: int) -> None:
         if chance.random() < 0.1:
             world.post(somebody_wants(chance, world.run), MAIN)
         for run_id, events in world.journal.items():
-            for event in (events[-1], events[chance.randrange(len(events))]):
+            for at in (len(events) - 1, chance.randrange(len(events))):
+                event = events[at]
+                # Cancelling what was reopened since is a new wish, not the old one again.
+                reopened = any(isinstance(later, REOPENING) for later in events[at:])
+                if isinstance(event, on.CancelAsked) and reopened:
+                    continue
                 if isinstance(event, ONCE):
                     run = world.runs[run_id]
                     step = advance(run, replace(event, at_ms=world.now_ms))
