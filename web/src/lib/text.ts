@@ -31,11 +31,14 @@ const isLow = (code: number) => code >= 0xdc00 && code <= 0xdfff;
 /** A joiner between two emoji makes one picture of them: that one is honest. */
 function joinsEmoji(text: string, at: number): boolean {
   const before = text.charCodeAt(at - 1);
-  const after = text.charCodeAt(at + 1);
-  const picture = (code: number) => code >= 0x2600 && code <= 0x27bf;
-  return (
-    (isLow(before) || before === 0xfe0f || picture(before)) && (isHigh(after) || picture(after))
-  );
+  const whole = isLow(before) ? text.codePointAt(at - 2) : before;
+  return (before === 0xfe0f || isEmoji(whole)) && isEmoji(text.codePointAt(at + 1));
+}
+
+function isEmoji(code: number | undefined): boolean {
+  if (code === undefined || Number.isNaN(code)) return false;
+  const isSkinTone = code >= 0x1f3fb && code <= 0x1f3ff;
+  return isSkinTone || /\p{Extended_Pictographic}/u.test(String.fromCodePoint(code));
 }
 
 function escape(code: number): string {
