@@ -1,0 +1,73 @@
+import { X } from "lucide-react";
+import { Dialog as Radix } from "radix-ui";
+import type { ReactNode } from "react";
+
+import { cx } from "@/ui/cx";
+import { IconButton } from "@/ui/icon-button";
+
+export const OVERLAY = "fixed inset-0 z-40 bg-black/45 motion-safe:animate-fade";
+export const PANEL =
+  "fixed left-1/2 z-50 flex max-h-[85dvh] w-[calc(100vw-2rem)] -translate-x-1/2 flex-col rounded-xl border border-line bg-raised shadow-float outline-none motion-safe:animate-rise";
+
+export interface DialogProps {
+  open?: boolean;
+  onOpenChange?: (open: boolean) => void;
+  /** The element that opens it; focus comes back to it. */
+  trigger?: ReactNode;
+  title: ReactNode;
+  description?: ReactNode;
+  size?: "sm" | "md" | "lg";
+  footer?: ReactNode;
+  children?: ReactNode;
+}
+
+const WIDTH = { sm: "max-w-md", md: "max-w-xl", lg: "max-w-3xl" };
+
+export function Dialog({
+  open,
+  onOpenChange,
+  trigger,
+  title,
+  description,
+  size = "md",
+  footer,
+  children,
+}: DialogProps) {
+  return (
+    <Radix.Root open={open} onOpenChange={onOpenChange}>
+      {trigger && <Radix.Trigger asChild>{trigger}</Radix.Trigger>}
+      <Radix.Portal>
+        <Radix.Overlay className={OVERLAY} />
+        <Radix.Content
+          className={cx(PANEL, "top-[8dvh]", WIDTH[size])}
+          {...(description ? {} : { "aria-describedby": undefined })}
+        >
+          <div className="flex items-start gap-4 px-5 pt-4">
+            <div className="min-w-0 flex-1">
+              <Radix.Title className="text-base font-semibold break-words">{title}</Radix.Title>
+              {description && (
+                <Radix.Description asChild>
+                  <div className="mt-0.5 text-ink-soft">{description}</div>
+                </Radix.Description>
+              )}
+            </div>
+            <Radix.Close asChild>
+              <IconButton label="Close" icon={X} size="sm" className="-mr-1.5" />
+            </Radix.Close>
+          </div>
+          <div className="min-h-0 flex-1 overflow-y-auto px-5 py-4">{children}</div>
+          {footer && (
+            <div className="flex flex-wrap justify-end gap-2 border-t border-line px-5 py-3">
+              {footer}
+            </div>
+          )}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+/** Closes the dialog around it, for a button in the footer. */
+export function DialogClose({ children }: { children: ReactNode }) {
+  return <Radix.Close asChild>{children}</Radix.Close>;
+}
