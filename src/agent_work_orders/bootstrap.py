@@ -28,6 +28,7 @@ from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.sandbox_manager.agent_user import DEFAULT_ID, agent_user
 from agent_work_orders.sandbox_manager.processes import home_tag
 from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
+from agent_work_orders.security.links import Links
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.settings import Settings
 from agent_work_orders.state_manager.files import local_key as local_keys
@@ -72,6 +73,8 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     rooms: Rooms
     local_key: str
     """The token of the local operator."""
+    links: Links
+    """Ways in that were offered to browsers."""
 
 
 @asynccontextmanager
@@ -127,7 +130,14 @@ async def open_house(
         open_orders: set[str] = {ids.order_of(run_id) for run_id in engine.open_runs()}
         await sandboxes.reap(open_orders, clock.now_ms())
         await store.feed.trim(FEED_KEEP)
-        yield House(settings=settings, store=store, engine=engine, rooms=rooms, local_key=local_key)
+        yield House(
+            settings=settings,
+            store=store,
+            engine=engine,
+            rooms=rooms,
+            local_key=local_key,
+            links=Links(clock),
+        )
 
 
 @asynccontextmanager

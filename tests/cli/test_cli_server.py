@@ -9,7 +9,10 @@ import subprocess
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
+
+from agent_work_orders.cli import browser
 
 
 @pytest.fixture
@@ -100,3 +103,37 @@ def test_the_data_directory_may_be_left_by_a_killed_server(
     done = awo("cancel", order["agent_work_order_id"])
     assert done.code == 0, done.err
     assert awo.left_behind() == []
+
+
+def test_the_links_that_are_printed_sign_a_browser_in(
+    awo: Any, server: subprocess.Popen[str]
+) -> None:
+    assert server.stdout is not None
+    label, first, *rest = server.stdout.readline().split()
+    assert label == "dashboard"
+    assert "once," in rest
+    made = awo.inside("open", "--json").json
+    assert set(made) == {"link", "expires_at"}
+    second = awo.inside("open").out.strip()
+    assert len({first, made["link"], second}) == 3
+    for link in (first, made["link"], second):
+        address, _, token = link.partition("#")
+        base = address.removesuffix("/sign-in")
+        with httpx.Client(base_url=base, trust_env=False) as client:
+            assert client.get("/api/session").status_code == 401
+            answer = client.post("/api/session", json={"token": token})
+            assert answer.status_code == 201, answer.text
+            assert client.get("/api/session").json()["session"]["name"] == "local"
+            assert client.post("/api/session", json={"token": token}).status_code == 403
+
+
+def test_without_a_server_there_is_nothing_to_open(awo: Any) -> None:
+    done = awo.inside("open")
+    assert done.code == 2
+    assert "awo up" in done.err
+
+
+def test_an_address_that_means_everywhere_becomes_one_to_go_to() -> None:
+    assert browser.reachable("http://0.0.0.0:8420") == "http://127.0.0.1:8420"
+    assert browser.reachable("http://[::]:1") == "http://[::1]:1"
+    assert browser.reachable("http://127.0.0.1:8420") == "http://127.0.0.1:8420"

@@ -18,6 +18,8 @@ CREATE INDEX orders_by_status ON orders (status, created_at_ms);
 
 CREATE INDEX runs_open ON runs (run) WHERE ended = 0;
 
+CREATE INDEX sessions_of_holder ON sessions (holder, used_at_ms);
+
 CREATE INDEX workflow_versions_by_hash ON workflow_versions (hash);
 
 CREATE TABLE api_keys (
@@ -180,6 +182,14 @@ CREATE TABLE runs (
 );
 
 CREATE TABLE schema_version (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at_ms INTEGER NOT NULL);
+
+CREATE TABLE sessions (
+    secret_sha256 BLOB PRIMARY KEY,
+    session_id TEXT NOT NULL UNIQUE,
+    holder TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    used_at_ms INTEGER NOT NULL
+) WITHOUT ROWID;
 
 CREATE TABLE snapshots (
     run INTEGER NOT NULL,

@@ -101,6 +101,28 @@ class KeyList(Answer):
     keys: list[Key]
 
 
+class Session(Answer):
+    """Who is signed in."""
+
+    name: str
+    role: Literal["viewer", "operator", "approver", "admin"]
+    repositories: list[str] | None
+    expires_at: datetime | None = Field(description="Null for a key, which does not expire")
+
+
+class SessionAnswer(Answer):
+    session: Session
+
+
+class SignedOut(Answer):
+    signed_out: bool = Field(description="False when there was no session to end")
+
+
+class SignInLink(Answer):
+    path: str = Field(description="With the token as its fragment; it works once")
+    expires_at: datetime
+
+
 class AuditEntry(Answer):
     n: int
     at: datetime

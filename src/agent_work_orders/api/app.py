@@ -11,10 +11,11 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 
 from agent_work_orders import __version__
-from agent_work_orders.api import docs_page, problems, views
+from agent_work_orders.api import cookies, docs_page, problems, views
 from agent_work_orders.api.asked import PROBLEMS
-from agent_work_orders.api.auth import PUBLIC, Authentication
+from agent_work_orders.api.auth import OPEN, PUBLIC, Authentication
 from agent_work_orders.api.body import Body
+from agent_work_orders.api.dashboard_files import Dashboard
 from agent_work_orders.api.guard import Guard
 from agent_work_orders.api.hub import Hub
 from agent_work_orders.api.routes import (
@@ -25,6 +26,7 @@ from agent_work_orders.api.routes import (
     orders,
     parts,
     pipeline_tasks,
+    session,
     status,
     steering,
     workflows,
@@ -36,7 +38,8 @@ from agent_work_orders.settings import Settings
 TITLE = "Agent Work Orders"
 DESCRIPTION = (
     "A repository and a piece of work in, a verified pull request out. Every address but /healthz, "
-    "/readyz, /docs and /openapi.json needs an API key as `Authorization: Bearer` or `X-API-Key`. "
+    "/readyz, /docs, /openapi.json and the sign-in needs an API key as `Authorization: Bearer` or "
+    "`X-API-Key`, or a session's cookie. "
     "Errors are problem documents (RFC 9457) with a stable code."
 )
 ROUTERS = (
@@ -48,6 +51,7 @@ ROUTERS = (
     approvals.router,
     parts.router,
     administration.router,
+    session.router,
     events.router,
     status.router,
 )
@@ -57,6 +61,27 @@ ANYWHERE = ("0.0.0.0", "::")
 def create_app(house: House, bound: str = "") -> FastAPI:
     """`bound` is the `host:port` at which it is served, one more name to answer to."""
     settings, rooms = house.settings, house.rooms
+    app = routed()
+    app.state.house = house
+    app.state.hub = Hub(rooms)
+    app.state.draining = False
+    _explain_errors(app)
+    # The last added is the outermost.
+    app.add_middleware(Body, limit_bytes=settings.body_limit_bytes)
+    app.add_middleware(Authentication, house=house)
+    app.add_middleware(Dashboard, others=_first_parts(app))
+    app.add_middleware(
+        Guard,
+        hosts=_names(settings, bound),
+        origins=settings.allowed_origins,
+        any_address=settings.host in ANYWHERE,
+        log=rooms.log,
+    )
+    return app
+
+
+def routed() -> FastAPI:
+    """The routes and their description, without a house: enough to describe, not to serve."""
     app = FastAPI(
         title=TITLE,
         version=__version__,
@@ -67,24 +92,17 @@ def create_app(house: House, bound: str = "") -> FastAPI:
         redirect_slashes=False,
         responses=PROBLEMS,
     )
-    app.state.house = house
-    app.state.hub = Hub(rooms)
-    app.state.draining = False
     for router in ROUTERS:
         app.include_router(router)
     _describe(app)
-    _explain_errors(app)
-    # The last added is the outermost.
-    app.add_middleware(Body, limit_bytes=settings.body_limit_bytes)
-    app.add_middleware(Authentication, house=house)
-    app.add_middleware(
-        Guard,
-        hosts=_names(settings, bound),
-        origins=settings.allowed_origins,
-        any_address=settings.host in ANYWHERE,
-        log=rooms.log,
-    )
     return app
+
+
+def _first_parts(app: FastAPI) -> set[str]:
+    """`api`, `status`… of every route."""
+    routes = [*app.routes, *(route for router in ROUTERS for route in router.routes)]
+    paths = [str(getattr(route, "path", "")) for route in routes]
+    return {path.strip("/").split("/", 1)[0] for path in paths} - {""}
 
 
 def _names(settings: Settings, bound: str) -> list[str]:
@@ -150,11 +168,12 @@ def describe(app: FastAPI) -> dict[str, Any]:
     schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
     schemes["bearer"] = {"type": "http", "scheme": "bearer"}
     schemes["key"] = {"type": "apiKey", "in": "header", "name": "X-API-Key"}
-    document["security"] = [{"bearer": []}, {"key": []}]
+    schemes["session"] = {"type": "apiKey", "in": "cookie", "name": cookies.NAME}
+    document["security"] = [{"bearer": []}, {"key": []}, {"session": []}]
     for path, methods in document["paths"].items():
-        for operation in methods.values():
+        for method, operation in methods.items():
             operation["operationId"] = operation["operationId"].split("_api_")[0]
-            if path in PUBLIC:
+            if path in PUBLIC or (method.upper(), path) in OPEN:
                 operation["security"] = []
             # Every refusal is a problem document; FastAPI's own form is never sent.
             operation["responses"].pop("422", None)

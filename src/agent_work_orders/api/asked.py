@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import Header, Path, Query, Request
 
 from agent_work_orders.api.administration_models import ProblemDocument
+from agent_work_orders.api.auth import Identity
 from agent_work_orders.bootstrap import House
 from agent_work_orders.errors import Forbidden
 from agent_work_orders.repositories import url
@@ -51,6 +52,12 @@ def caller_of(request: Request) -> Caller:
     """Who the authentication let in; a route outside of it cannot get here."""
     caller: Caller = request.scope["state"]["caller"]
     return caller
+
+
+def identity_of(request: Request) -> Identity:
+    """The same, with how they were let in."""
+    identity: Identity = request.scope["state"]["identity"]
+    return identity
 
 
 def administrator_of(request: Request) -> Caller:

@@ -1,7 +1,11 @@
-"""Who asks. Every address but the few public ones needs a key; loopback is no identity.
+"""Who asks. Every address but the few public ones needs a key or a session; loopback is nobody.
 
 The middleware refuses by default, so that a new route cannot be forgotten. A further way to
-identify people (a session cookie, say) is one more function in `WAYS`.
+identify people is one more function in `WAYS`.
+
+A key is sent on purpose; a cookie is sent by the browser, whoever asked it to. So what is
+identified by a cookie must also show that it comes from our own page: changes by an `Origin` (the
+guard has refused foreign ones) or `Sec-Fetch-Site: same-origin`, and nothing from another site.
 """
 
 from __future__ import annotations
@@ -10,19 +14,35 @@ import hmac
 from collections import OrderedDict
 from collections.abc import Callable
 
+import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from agent_work_orders.api import cookies
 from agent_work_orders.bootstrap import House
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import TooMany, Unauthenticated
+from agent_work_orders.errors import Forbidden, TooMany, Unauthenticated
 from agent_work_orders.security.roles import LOCAL_OPERATOR, Caller
+from agent_work_orders.state_manager.keys import ApiKey
+from agent_work_orders.state_manager.sessions import Session, local_holder
 
 PUBLIC = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs"})
+# Signing in: it carries its proof in the body.
+OPEN = frozenset({("POST", "/api/session")})
 FAILURES_ALLOWED = 20
 WINDOW_S = 60.0
 MAX_ADDRESSES = 10_000
+_READING = frozenset({"GET", "HEAD", "OPTIONS"})
 
 Headers = dict[bytes, bytes]
+
+
+class Identity(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks, and as whose holder they may sign in elsewhere."""
+
+    caller: Caller
+    holder: str
+    session: Session | None = None
+    """Set when a cookie said so."""
 
 
 class Failures:
@@ -56,47 +76,125 @@ class Authentication:
             await self._app(scope, receive, send)
             return
         headers: Headers = dict(scope["headers"])
-        caller = identify(self._house, headers)
-        if caller is not None:
-            scope["state"]["caller"] = caller
-            await self._app(scope, receive, send)
-            return
         address = str((scope.get("client") or ("unknown", 0))[0])
-        raise self._refusal(address, headers)
+        scope["state"]["count_failure"] = lambda: self._count_failure(address)
+        identity = identify(self._house, headers)
+        if identity is not None:
+            if identity.session is not None:
+                check_own_page(scope["method"], headers)
+            scope["state"]["identity"] = identity
+            scope["state"]["caller"] = identity.caller
+        elif (scope["method"], scope["path"]) not in OPEN:
+            raise self._refusal(address, headers)
+        await self._app(scope, receive, send)
 
-    def _refusal(self, address: str, headers: Headers) -> Unauthenticated | TooMany:
-        if token_of(headers) is None:
-            return Unauthenticated(
-                "key_missing",
-                "This needs an API key",
-                hint="Send `Authorization: Bearer <key>`; the local key is in the data directory.",
-            )
+    def _count_failure(self, address: str) -> None:
         wait_s = self._failures.note(address)
         if wait_s is not None:
-            return TooMany(
+            raise TooMany(
                 "too_many_failures",
-                "Too many wrong keys came from this address",
-                hint="Wait, then use a key that is valid.",
+                "Too many wrong keys or links came from this address",
+                hint="Wait, then use a key or a link that is valid.",
                 retry_after_s=wait_s,
             )
+
+    def _refusal(self, address: str, headers: Headers) -> Unauthenticated:
+        if token_of(headers) is not None:
+            self._count_failure(address)
+            return key_unknown()
+        if any(secrets_of(headers)):
+            # An old cookie is no attack: a page that stayed open for weeks sends one.
+            return Unauthenticated(
+                "session_ended",
+                "You are signed out: the session has ended",
+                hint="Run `awo open` for a new link.",
+            )
         return Unauthenticated(
-            "key_unknown",
-            "This API key is not valid",
-            hint="Check it; it may have been revoked.",
+            "key_missing",
+            "This needs an API key or a session",
+            hint="Send `Authorization: Bearer <key>` (the local key is in the data directory), "
+            "or run `awo open` to sign in with a browser.",
         )
 
 
-def by_key(house: House, headers: Headers) -> Caller | None:
+def key_unknown() -> Unauthenticated:
+    return Unauthenticated(
+        "key_unknown", "This API key is not valid", hint="Check it; it may have been revoked."
+    )
+
+
+def check_own_page(method: str, headers: Headers) -> None:
+    """Forbidden `site_refused`, `origin_missing`: a cookie alone proves nothing."""
+    site = headers.get(b"sec-fetch-site", b"").lower()
+    if site not in (b"", b"none", b"same-origin"):
+        raise Forbidden(
+            "site_refused",
+            "A page of another site asked for this",
+            hint="Open the dashboard itself.",
+        )
+    if method not in _READING and b"origin" not in headers and site != b"same-origin":
+        raise Forbidden(
+            "origin_missing",
+            "A change that is signed in by a cookie must say which page it comes from",
+            hint="Use the dashboard, or send an API key instead of the cookie.",
+        )
+
+
+def by_key(house: House, headers: Headers) -> Identity | None:
     token = token_of(headers)
-    if token is None:
-        return None
-    if hmac.compare_digest(token.encode(), house.local_key.encode()):
-        return LOCAL_OPERATOR
+    return None if token is None else holder_of_key(house, token)
+
+
+def holder_of_key(house: House, token: str) -> Identity | None:
+    """Whose key this is: the local operator's, or one that was given out."""
+    if hmac.compare_digest(token.encode("utf-8", "replace"), house.local_key.encode()):
+        return Identity(caller=LOCAL_OPERATOR, holder=local_holder(house.local_key))
     key = house.rooms.keys.authenticate(token)
-    if key is None:
-        return None
+    return None if key is None else Identity(caller=_caller(key), holder=key.key_id)
+
+
+def of_holder(house: House, holder: str) -> Identity | None:
+    """Who a holder is now; None when it is gone."""
+    if holder == local_holder(house.local_key):
+        return Identity(caller=LOCAL_OPERATOR, holder=holder)
+    for key in house.rooms.keys.all():
+        if key.key_id == holder and key.revoked_at_ms is None:
+            return Identity(caller=_caller(key), holder=holder)
+    return None
+
+
+def by_session(house: House, headers: Headers) -> Identity | None:
+    if token_of(headers) is not None:
+        return None  # who sends a key means the key, right or wrong
+    for secret in secrets_of(headers):
+        session = house.store.sessions.authenticate(secret)
+        found = None if session is None else of_session(house, session)
+        if found is not None:
+            return found
+    return None
+
+
+def of_session(house: House, session: Session) -> Identity | None:
+    if session.key is not None:
+        return Identity(caller=_caller(session.key), holder=session.holder, session=session)
+    if session.holder == local_holder(house.local_key):
+        return Identity(caller=LOCAL_OPERATOR, holder=session.holder, session=session)
+    return None
+
+
+def _caller(key: ApiKey) -> Caller:
     # With the id, so that no key can take the name of another or of the local operator.
     return Caller(name=f"{key.name}/{key.key_id}", role=key.role, repositories=key.repositories)
+
+
+def secrets_of(headers: Headers) -> list[str]:
+    """From the cookie, if there is one of ours."""
+    cookie = headers.get(b"cookie", b"").decode("latin-1")
+    return list(cookies.values(cookie, host_of(headers))) if cookie else []
+
+
+def host_of(headers: Headers) -> str:
+    return headers.get(b"host", b"").decode("latin-1").lower()
 
 
 def token_of(headers: Headers) -> str | None:
@@ -108,13 +206,13 @@ def token_of(headers: Headers) -> str | None:
     return headers.get(b"x-api-key", b"").decode("latin-1").strip() or (given or None)
 
 
-WAYS: tuple[Callable[[House, Headers], Caller | None], ...] = (by_key,)
+WAYS: tuple[Callable[[House, Headers], Identity | None], ...] = (by_key, by_session)
 
 
-def identify(house: House, headers: Headers) -> Caller | None:
+def identify(house: House, headers: Headers) -> Identity | None:
     """Who sent these headers, or None."""
     for way in WAYS:
-        caller = way(house, headers)
-        if caller is not None:
-            return caller
+        found = way(house, headers)
+        if found is not None:
+            return found
     return None

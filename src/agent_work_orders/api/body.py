@@ -1,7 +1,7 @@
 """Reading a request's body: whole, within size and time, and only if it is what it says it is.
 
 JSON must be such that every parser reads it alike and not nested without end. Nothing below this
-layer ever streams, and nothing is read for a caller who was not let in.
+layer ever streams, and of a caller who is not let in yet (who signs in) little is read.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from agent_work_orders.errors import BadRequest, Refused, TooLarge
 
 BODY_TIMEOUT_S = 15.0
+# Who is not let in yet sends a token or a key, and nothing else.
+STRANGERS_LIMIT_BYTES = 4_096
 # The deepest legal workflow input is far below; the recursion limit is far above.
 MAX_DEPTH = 64
 JSON = "application/json"
@@ -62,11 +64,14 @@ class Body:
                 raise UnsupportedMedia(
                     "body_encoded", "Compressed bodies are not read", hint="Send it plain."
                 )
-        if length.isdigit() and int(length) > self._limit:
-            raise self._too_large()
+        limit = self._limit
+        if "caller" not in scope.get("state", {}):
+            limit = min(limit, STRANGERS_LIMIT_BYTES)
+        if length.isdigit() and int(length) > limit:
+            raise _too_large(limit)
         try:
             async with asyncio.timeout(self._timeout_s):
-                body = await self._read(receive)
+                body = await self._read(receive, limit)
         except TimeoutError:
             raise TooSlow(
                 "body_too_slow", "The body did not arrive in time", hint="Send it again."
@@ -75,7 +80,7 @@ class Body:
             check_body(body, kind.decode("latin-1"))
         return body
 
-    async def _read(self, receive: Receive) -> bytes:
+    async def _read(self, receive: Receive, limit: int) -> bytes:
         parts: list[bytes] = []
         size = 0
         while True:
@@ -88,18 +93,19 @@ class Body:
                 )
             part = message.get("body", b"")
             size += len(part)
-            if size > self._limit:
-                raise self._too_large()
+            if size > limit:
+                raise _too_large(limit)
             parts.append(part)
             if not message.get("more_body", False):
                 return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def _too_large(self) -> TooLarge:
-        return TooLarge(
-            "body_too_large",
-            f"The body has more than {self._limit} bytes",
-            hint="Send less, or raise AWO_BODY_LIMIT_BYTES.",
-        )
+
+def _too_large(limit: int) -> TooLarge:
+    return TooLarge(
+        "body_too_large",
+        f"The body has more than {limit} bytes",
+        hint="Send less, or raise AWO_BODY_LIMIT_BYTES.",
+    )
 
 
 def check_body(body: bytes, content_type: str) -> None:

@@ -37,8 +37,9 @@ Sent = tuple[int, bytes]
 class Listener:
     """One client: whose rows it may see, which it wants, and what waits to be sent."""
 
-    def __init__(self, caller: Caller, order_id: str | None) -> None:
+    def __init__(self, caller: Caller, order_id: str | None, session_id: str | None = None) -> None:
         self.caller = caller
+        self.session_id = session_id
         self.order_id = order_id
         self.waiting: deque[Sent] = deque()
         self.woken = asyncio.Event()
@@ -107,6 +108,12 @@ class Hub:
         if not self._listeners and self._reader is not None:
             self._reader.cancel()
             self._reader = None
+
+    def release_session(self, session_id: str) -> None:
+        """Let go who listens with a session that has ended."""
+        for listener in list(self._listeners):
+            if listener.session_id == session_id:
+                listener.release()
 
     def close(self) -> None:
         """Let everybody go: the server stops."""

@@ -155,6 +155,22 @@ class CreateKeyRequest(Sent):
     )
 
 
+class SignInRequest(Sent):
+    """A way in: the token of a one-time link, or an API key."""
+
+    token: Short | None = Field(None, description="Of a link that `awo up` or `awo open` gave")
+    key: Short | None = Field(None, description="An API key")
+
+    def check(self) -> None:
+        if (self.token is None) == (self.key is None):
+            raise Refused(
+                "sign_in_choice",
+                "Give either token or key",
+                hint="`awo open` gives a link with a token.",
+                field="token",
+            )
+
+
 class GitHubRepositoryVerificationRequest(Sent):
     """Request to verify repository access."""
 

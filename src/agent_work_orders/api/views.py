@@ -9,6 +9,7 @@ import msgspec
 from starlette.responses import Response
 
 from agent_work_orders.agent_executor.agent import Entry
+from agent_work_orders.api.auth import Identity
 from agent_work_orders.clock import iso
 from agent_work_orders.repositories.history import Progress
 from agent_work_orders.state_manager.approvals import ApprovalRecord
@@ -186,6 +187,16 @@ def key(one: ApiKey) -> Json:
         "created_at": iso(one.created_at_ms),
         "revoked_at": when(one.revoked_at_ms),
         "last_used_at": when(one.last_used_at_ms),
+    }
+
+
+def session(identity: Identity) -> Json:
+    caller, own = identity.caller, identity.session
+    return {
+        "name": caller.name,
+        "role": caller.role,
+        "repositories": None if caller.repositories is None else list(caller.repositories),
+        "expires_at": None if own is None else iso(own.expires_at_ms),
     }
 
 

@@ -52,6 +52,7 @@ for name, command, panel in (
     ("override", steering.override, _PEOPLE),
     ("tools", workflows.tools, _KNOWN),
     ("up", serving.up, _MACHINE),
+    ("open", serving.open_dashboard, _MACHINE),
     ("demo", demonstration.demo, _MACHINE),
     ("doctor", upkeep.doctor, _MACHINE),
     ("backup", upkeep.back_up, _MACHINE),

@@ -142,6 +142,10 @@ class OverHttp:
     async def tools(self) -> list[Json]:
         return list((await self._ask("GET", "/api/tools"))["tools"])
 
+    async def sign_in_link(self) -> Json:
+        """A link for a browser: `path` and until when it works."""
+        return await self._ask("POST", "/api/session/links")
+
     async def keys(self) -> list[Json]:
         return list((await self._ask("GET", "/api/keys"))["keys"])
 

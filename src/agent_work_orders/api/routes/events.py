@@ -10,7 +10,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from starlette.types import Receive, Scope, Send
 
 from agent_work_orders.api import auth
-from agent_work_orders.api.asked import caller_of, house_of, rooms_of
+from agent_work_orders.api.asked import house_of, identity_of, rooms_of
 from agent_work_orders.api.hub import Hub, Listener
 from agent_work_orders.bootstrap import House
 from agent_work_orders.errors import BadRequest
@@ -43,7 +43,8 @@ async def events(
     agent_work_order_id: Annotated[str | None, Query(max_length=64)] = None,
     last_event_id: Annotated[str | None, Header(max_length=20)] = None,
 ) -> Response:
-    caller = caller_of(request)
+    identity = identity_of(request)
+    caller, session = identity.caller, identity.session
     order_id = None
     if agent_work_order_id is not None:
         found = find.record_of(rooms_of(request), agent_work_order_id, caller)
@@ -52,7 +53,8 @@ async def events(
         after = _number(last_event_id)
     hub: Hub = request.app.state.hub
     hub.check_room()
-    return EventStream(house_of(request), hub, Listener(caller, order_id), after)
+    listener = Listener(caller, order_id, None if session is None else session.session_id)
+    return EventStream(house_of(request), hub, listener, after)
 
 
 def _number(text: str) -> int:
@@ -67,7 +69,7 @@ def _number(text: str) -> int:
 
 
 class EventStream(Response):
-    """Sends until the client leaves, is too slow, loses its key, or the server stops."""
+    """Sends until the client leaves, is too slow, loses its key or session, or the server stops."""
 
     media_type = "text/event-stream"
 
@@ -99,16 +101,20 @@ class EventStream(Response):
             async with asyncio.timeout(SEND_TIMEOUT_S):
                 await send({"type": "http.response.body", "body": text, "more_body": True})
 
-        listener = self._listener
+        listener, clock = self._listener, self._house.rooms.clock
         await put(b"retry: 2000\n: connected\n\n")
         at = await self._catch_up(put)
+        checked_s = clock.monotonic_s()
         while not listener.let_go:
+            # Also while events come without a pause: who lost the right must not listen on.
+            if clock.monotonic_s() - checked_s >= HEARTBEAT_S:
+                if not self._still_known(scope):
+                    return
+                checked_s = clock.monotonic_s()
             try:
                 async with asyncio.timeout(HEARTBEAT_S):
                     await listener.woken.wait()
             except TimeoutError:
-                if not self._still_known(scope):
-                    return
                 await put(b": heartbeat\n\n")
                 continue
             listener.woken.clear()
@@ -140,7 +146,7 @@ class EventStream(Response):
         return at
 
     def _still_known(self, scope: Scope) -> bool:
-        """A revoked key must not listen on."""
+        """Neither a revoked key nor an ended session may listen on."""
         return auth.identify(self._house, dict(scope["headers"])) is not None
 
 

@@ -1,4 +1,4 @@
-"""`awo up`: the server on this machine."""
+"""`awo up` and `awo open`: the server on this machine and its dashboard."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from typing import Annotated
 import typer
 
 from agent_work_orders.cli import options
-from agent_work_orders.cli.outcome import guarded
+from agent_work_orders.cli.outcome import guarded, wait_for
+
+NoOpen = Annotated[
+    bool, typer.Option("--no-open", help="Only print the link; do not open a browser.")
+]
 
 
 @guarded
@@ -22,11 +26,15 @@ def up(
         int | None, typer.Option("--port", envvar="AWO_PORT", help="0 takes a free one.  [8420]")
     ] = None,
     home: options.Home = None,
+    no_open: NoOpen = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Say where it listens as one JSON document.")
     ] = False,
 ) -> None:
-    """Start the server: it takes up every open order and serves the API.
+    """Start the server: it takes up every open order and serves the API and the dashboard.
+
+    The link that it prints signs a browser in, once, within ten minutes; `awo open` gives further
+    ones. On a desktop it is opened at once.
 
     It logs to stderr. SIGTERM or Ctrl-C lets running tasks end for a while, then leaves the rest
     for the next start; nothing is lost.
@@ -34,9 +42,11 @@ def up(
     from agent_work_orders import settings as setting
     from agent_work_orders.api.server import serve
     from agent_work_orders.bootstrap import LOCAL_KEY, House
+    from agent_work_orders.cli import browser
     from agent_work_orders.cli.screen import Screen, print_json
     from agent_work_orders.observability import logs
     from agent_work_orders.security.redaction import Redactor
+    from agent_work_orders.state_manager.sessions import local_holder
 
     settings = setting.load(host=host, port=port, home=home)
     _refuse_second(settings.home)
@@ -44,16 +54,51 @@ def up(
     pretty = sys.stderr.isatty()
     logs.configure(level=settings.log_level, pretty=pretty, redact=redactor.value)
 
-    def ready(url: str, _house: House) -> None:
+    def ready(url: str, house: House) -> None:
         key = settings.home / LOCAL_KEY
+        token = house.links.mint(local_holder(house.local_key))
+        link = browser.reachable(url) + f"/sign-in#{token}"
         if as_json:
-            print_json({"url": url, "home": str(settings.home), "key_file": str(key)})
+            print_json({"url": url, "home": str(settings.home), "key_file": str(key), "link": link})
             return
         screen = Screen()
         screen.heading(f"Agent Work Orders listens at {url}")
-        screen.pairs([("data", str(settings.home)), ("key", f"in {key}"), ("docs", f"{url}/docs")])
+        screen.pairs(
+            [
+                ("dashboard", f"{link}  (works once, for ten minutes; then: awo open)"),
+                ("data", str(settings.home)),
+                ("key", f"in {key}"),
+                ("docs", f"{url}/docs"),
+            ]
+        )
+        if not no_open and screen.terminal:
+            browser.show(link)
 
     raise typer.Exit(serve(settings, on_ready=ready))
+
+
+@guarded
+def open_dashboard(
+    home: options.Home = None,
+    url: options.Url = None,
+    no_open: NoOpen = False,
+    as_json: options.Json = False,
+) -> None:
+    """Open the dashboard of the running server, signed in.
+
+    Prints a link that works once, within ten minutes, and opens it on a desktop.
+    """
+    from agent_work_orders.cli import browser
+    from agent_work_orders.cli.screen import Screen, print_json
+
+    made = wait_for(browser.link_of(home, url))
+    if as_json:
+        print_json(made)
+        return
+    screen = Screen()
+    screen.line(made["link"])
+    if not no_open and screen.terminal:
+        browser.show(made["link"])
 
 
 def _refuse_second(home: Path) -> None:

@@ -65,7 +65,7 @@ class SqliteKeys:
         right = hmac.compare_digest(_digest(secret), _NOBODY if row is None else row[-1])
         if row is None or not right:
             return None
-        key = _key(row)
+        key = key_of(row)
         if key.revoked_at_ms is not None:
             return None
         self._note_use(key)
@@ -83,12 +83,12 @@ class SqliteKeys:
                     f"there is no key {key_id[:80]}",
                     hint="`awo key list` shows the keys there are.",
                 )
-            return _key(row)
+            return key_of(row)
 
         return await self._writer.submit(revoke)
 
     def all(self) -> Sequence[ApiKey]:
-        return [_key(row) for row in self._readers.rows(_SQL["all_api_keys"])]
+        return [key_of(row) for row in self._readers.rows(_SQL["all_api_keys"])]
 
     def _note_use(self, key: ApiKey) -> None:
         now_ms = self._clock.now_ms()
@@ -108,7 +108,8 @@ def _digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def _key(row: Sequence[Any]) -> ApiKey:
+def key_of(row: Sequence[Any]) -> ApiKey:
+    """From the columns of `get_api_key`."""
     key_id, name, role, repositories, created_at_ms, revoked_at_ms, last_used_at_ms, _ = row
     return ApiKey(
         key_id=key_id,

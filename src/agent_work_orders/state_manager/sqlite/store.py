@@ -30,6 +30,7 @@ from agent_work_orders.state_manager.sqlite.ledger import SqliteLedger
 from agent_work_orders.state_manager.sqlite.logbook import SqliteLogbook
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.records import SqliteRecords
+from agent_work_orders.state_manager.sqlite.sessions import SqliteSessions
 from agent_work_orders.state_manager.sqlite.versions import SqliteVersions
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
@@ -77,6 +78,7 @@ class SqliteStore:
         self.versions = SqliteVersions(self.writer, readers)
         self.ledger = SqliteLedger(self.writer, readers)
         self.keys = SqliteKeys(self.writer, readers, clock)
+        self.sessions = SqliteSessions(self.writer, readers, clock)
         self.audit = SqliteAudit(self.writer, readers)
         self.artifacts = FileArtifacts(
             self.home / "artifacts",
