@@ -40,7 +40,7 @@ test-slow: venv-dev ## Run the long campaigns alone
 
 .PHONY: test-all
 test-all: venv-dev ## Run every test, the slow ones included, on every supported Python
-	@scripts/test_all $(PYTHONS)
+	@WORKERS=$(WORKERS) scripts/test_all $(PYTHONS)
 
 .PHONY: soak
 soak: venv-dev ## Simulate and kill for as long as BUDGET seconds (default an hour)
