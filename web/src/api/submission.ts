@@ -1,0 +1,24 @@
+/** The key under which the server recognises the same submission.
+ *
+ * A form that is sent again unchanged, because no answer came, must not make a second order; one
+ * that was changed is another submission. */
+export class Submission {
+  private body = "";
+  private key = "";
+
+  constructor(private readonly newKey: () => string = () => crypto.randomUUID()) {}
+
+  keyFor(body: unknown): string {
+    const text = JSON.stringify(body);
+    if (this.key === "" || text !== this.body) {
+      this.body = text;
+      this.key = this.newKey();
+    }
+    return this.key;
+  }
+
+  /** It has arrived: whatever comes next is new. */
+  done(): void {
+    this.key = "";
+  }
+}

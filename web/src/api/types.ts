@@ -1,0 +1,55 @@
+/** Short names for what the server sends. */
+
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export type Order = Schemas["AgentWorkOrder"];
+export type OrderSummary = Schemas["AgentWorkOrderSummary"];
+export type OrderStatus = Schemas["AgentWorkOrderStatus"];
+export type OrderPage = Schemas["AgentWorkOrderList"];
+export type Phase = Schemas["AgentWorkflowPhase"];
+export type PhaseHistoryEntry = Schemas["PhaseHistoryEntry"];
+export type GitProgress = Schemas["GitProgressSnapshot"];
+export type NewOrder = Schemas["CreateAgentWorkOrderRequest"];
+export type PromptAnswer = Schemas["AgentPromptResponse"];
+export type OverrideRequest = Schemas["OverrideRequest"];
+
+export type TaskState =
+  "pending" | "running" | "awaiting_approval" | "succeeded" | "failed" | "skipped" | "cancelled";
+export type TaskRisk = "low" | "medium" | "high";
+export type Task = Omit<Schemas["Task"], "state"> & { state: TaskState };
+export type TaskFailure = Schemas["TaskFailure"];
+export type TaskApproval = Schemas["TaskApproval"];
+
+export type LogLevel = "debug" | "info" | "warning" | "error";
+export type LogEntry = Schemas["LogEntry"];
+export type LogPage = Schemas["LogEntries"];
+export type TranscriptEntry = Schemas["TranscriptEntry"];
+export type TranscriptPage = Schemas["TranscriptPage"];
+export type Artifact = Schemas["ArtifactEntry"];
+export type Diff = Schemas["DiffAnswer"];
+
+export type Approval = Schemas["Approval"];
+export type ApprovalState = Approval["state"];
+
+export type Workflow = Schemas["Workflow"];
+export type WorkflowSummary = Schemas["WorkflowSummary"];
+export type WorkflowTask = Schemas["WorkflowTask"];
+export type WorkflowInput = Schemas["WorkflowInput"];
+export type WorkflowVersion = Schemas["WorkflowVersionEntry"];
+export type WorkflowProblem = Schemas["WorkflowProblem"];
+export type WorkflowValidation = Schemas["WorkflowValidation"];
+
+export type Agent = Schemas["AvailableAgent"];
+export type SandboxType = Schemas["SandboxType"];
+export type Tool = Schemas["Tool"];
+export type Repository = Schemas["GitHubRepository"];
+export type RepositoryVerification = Schemas["GitHubRepositoryVerificationResponse"];
+
+export type ServerStatus = Schemas["Status"];
+export type Session = Schemas["Session"];
+export type Role = Session["role"];
+export type ProblemDocument = Schemas["ProblemDocument"];
+
+export type { Commit, CommitList, Review } from "./unpublished";
