@@ -1,0 +1,195 @@
+/** Why an order stands still or failed, and what to do, in plain words. */
+
+/** What is looked at of an order of the API. */
+export interface OrderLike {
+  agent_work_order_id: string;
+  status: string;
+  waiting_reason: string | null;
+  waiting_until: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  error_hint: string | null;
+}
+
+export interface WaitingExplanation {
+  /** One line: "Waiting for your approval". */
+  title: string;
+  /** What to do, or that nothing needs to be done. */
+  next: string;
+  /** Nothing moves before a person decides. */
+  needsPerson: boolean;
+  until: string | null;
+}
+
+const BY_REASON: Record<string, Omit<WaitingExplanation, "until">> = {
+  approval: {
+    title: "Waiting for an approval",
+    next: "Look at what is asked for, then approve or reject it.",
+    needsPerson: true,
+  },
+  paused: {
+    title: "Paused",
+    next: "Resume it when it should go on.",
+    needsPerson: true,
+  },
+  quarantined: {
+    title: "Put aside: its journal is damaged",
+    next: "Restore a backup. `awo doctor` lists what is damaged; other orders go on.",
+    needsPerson: true,
+  },
+  model_quota: {
+    title: "Waiting for the model's quota",
+    next: "It goes on by itself when the quota is renewed.",
+    needsPerson: false,
+  },
+  rate_limit: {
+    title: "In the queue: too many orders at once",
+    next: "It starts by itself when there is room.",
+    needsPerson: false,
+  },
+  circuit_open: {
+    title: "Waiting for the model to answer again",
+    next: "It failed several times in a row and is tried again by itself. If this stays so, check the model's status and the network.",
+    needsPerson: false,
+  },
+};
+
+/** Null for an order that does not wait. An order at work may have a reason too: one task of many. */
+export function explainWaiting(order: OrderLike): WaitingExplanation | null {
+  const reason = order.waiting_reason ?? "";
+  const until = order.waiting_until;
+  const known = Object.hasOwn(BY_REASON, reason) ? BY_REASON[reason] : undefined;
+  if (order.status === "pending") return known ? { ...known, until } : null;
+  if (order.status !== "waiting" && order.status !== "paused") return null;
+  if (reason.startsWith("failure")) {
+    const what = afterColon(reason);
+    return {
+      title: what ? `Stopped by a failure: ${sentence(what)}` : "Stopped by a failure",
+      next: "Look at the task that failed, then resume to try it again, override it, or cancel.",
+      needsPerson: true,
+      until: null,
+    };
+  }
+  if (reason.startsWith("retry")) {
+    const what = afterColon(reason);
+    return {
+      title: what ? `Trying again soon: ${sentence(what)}` : "Trying again soon",
+      next: "A passing failure; it is tried again by itself.",
+      needsPerson: false,
+      until,
+    };
+  }
+  if (known) return { ...known, until };
+  if (order.status === "paused") return { ...PAUSED, until: null };
+  return {
+    title: reason ? `Waiting: ${sentence(reason)}` : "Waiting",
+    next: until ? "It goes on by itself." : "Look at its tasks for what it waits for.",
+    needsPerson: !until,
+    until,
+  };
+}
+
+const PAUSED = { title: "Paused", next: "Resume it when it should go on.", needsPerson: true };
+
+function afterColon(reason: string): string {
+  const at = reason.indexOf(":");
+  return at < 0 ? "" : reason.slice(at + 1).trim();
+}
+
+/** `agent_timeout` → "agent timeout" */
+export function sentence(code: string): string {
+  return code.replaceAll("_", " ").trim();
+}
+
+export interface Guidance {
+  title: string;
+  /** The message of the failure. */
+  what: string;
+  steps: string[];
+  code: string | null;
+}
+
+interface Advice {
+  title: string;
+  steps: string[];
+}
+
+const RETRY = "Retry the order when that is done.";
+const TRANSCRIPT = "Read the transcript to see what the agent tried.";
+
+const BY_CODE: Record<string, Advice> = {
+  agent_auth: {
+    title: "The agent may not use its model",
+    steps: ["Check the model's API key in the server's settings.", RETRY],
+  },
+  agent_crashed: {
+    title: "The agent ended without a result",
+    steps: [TRANSCRIPT, "If it was killed for memory, give it more.", "Retry the order."],
+  },
+  agent_failed: {
+    title: "The agent said that it failed",
+    steps: [TRANSCRIPT, "Retry with a prompt that says what to do differently."],
+  },
+  agent_limit_reached: {
+    title: "The agent reached its limit",
+    steps: ["Give it more turns or budget, or a smaller task.", RETRY],
+  },
+  agent_missing: {
+    title: "The agent is not installed",
+    steps: ["Install it on the server, or create the order with another agent."],
+  },
+  agent_model_unreachable: {
+    title: "The agent's model did not answer",
+    steps: ["Check the network and the model's status.", "Retry the order."],
+  },
+  agent_timeout: {
+    title: "The agent did not end in time",
+    steps: [TRANSCRIPT, "Give the task a larger timeout, or a smaller task.", RETRY],
+  },
+  no_changes: {
+    title: "No file was changed",
+    steps: [TRANSCRIPT, "Say more precisely what to change, and retry with that prompt."],
+  },
+  tests_failed: {
+    title: "The tests did not pass",
+    steps: ["Read the test output of the task.", "Retry with a prompt that says what to mend."],
+  },
+  tests_timeout: {
+    title: "The tests took too long",
+    steps: ["Find the test that hangs, or give the task a larger timeout.", RETRY],
+  },
+  git_conflict: {
+    title: "The changes conflict with the base branch",
+    steps: ["Start a new order on the newer base, or resolve the conflict by hand."],
+  },
+  disk_full: {
+    title: "The server's disk is full",
+    steps: ["Free space on the disk of the data directory.", "Retry the order."],
+  },
+  parked_too_often: {
+    title: "The model's quota ran out too often",
+    steps: ["Check the quota of the account.", RETRY],
+  },
+  internal_error: {
+    title: "The server hit a bug",
+    steps: ["Look at the server's log and report it.", "Retry the order."],
+  },
+};
+
+/** For orders that failed; null for others. */
+export function guidance(order: OrderLike): Guidance | null {
+  if (order.status !== "failed") return null;
+  const code = order.error_code;
+  const known = code !== null && Object.hasOwn(BY_CODE, code) ? BY_CODE[code] : undefined;
+  const steps = [...(known?.steps ?? [])];
+  const hint = order.error_hint?.trim();
+  // The server knows the case; what is known here is general.
+  if (hint && !steps.some((step) => step.toLowerCase() === hint.toLowerCase())) steps.unshift(hint);
+  if (steps.length === 0) steps.push("Look at the task that failed and its log, then retry.");
+  return {
+    title: known?.title ?? "The order failed",
+    what: order.error_message?.trim() || "No reason was given.",
+    steps,
+    code,
+  };
+}
