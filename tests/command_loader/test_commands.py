@@ -51,6 +51,8 @@ def test_without_front_matter_the_first_line_describes() -> None:
         ("x.md", b"---\ndescription: x\n---\n  \n", "no text"),
         ("x.md", b"---\ndescription: x\nbody", "closing"),
         ("x.md", b"---\n- a\n- b\n---\nbody", "not a mapping"),
+        ("x.md", b"---\nmodel: [a, b]\n---\nbody", "`model` is not text"),
+        ("x.md", b"---\nallowed-tools: [a, {b: c}]\n---\nbody", "`allowed-tools` is not text"),
         ("x.md", b"---\n: : :\n\t- {\n---\nbody", "key: value"),
         ("x.md", b"\xff\xfe\x00b", "UTF-8"),
         ("x.md", b"a\0b", "NUL"),

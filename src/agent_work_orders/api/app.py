@@ -21,6 +21,7 @@ from agent_work_orders.api.hub import Hub
 from agent_work_orders.api.routes import (
     administration,
     approvals,
+    commands,
     events,
     evidence,
     orders,
@@ -50,6 +51,7 @@ ROUTERS = (
     pipeline_tasks.router,
     approvals.router,
     parts.router,
+    commands.router,
     administration.router,
     session.router,
     events.router,

@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from agent_work_orders.cli.commands import (
+    agent_commands,
     approving,
     demonstration,
     orders,
@@ -60,6 +61,7 @@ for name, command, panel in (
 ):
     app.command(name, rich_help_panel=panel)(command)
 app.add_typer(workflows.app, name="workflow", rich_help_panel=_KNOWN)
+app.add_typer(agent_commands.app, name="command", rich_help_panel=_KNOWN)
 app.add_typer(upkeep.keys, name="key", rich_help_panel=_MACHINE)
 app.add_typer(upkeep.audit, name="audit", rich_help_panel=_MACHINE)
 

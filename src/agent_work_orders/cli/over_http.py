@@ -139,6 +139,16 @@ class OverHttp:
             raise Told("workflow_invalid", f"{file} cannot be used", problems=tuple(problems))
         return dict(answer["workflow"])
 
+    async def commands(self, repository: str | None, base: str | None) -> Json:
+        return await self._ask(
+            "GET", "/api/commands", query={"repository": repository, "base": base}
+        )
+
+    async def command(self, name: str, repository: str | None, base: str | None) -> Json:
+        path = f"/api/commands/{quote(name, safe='')}"
+        answer = await self._ask("GET", path, query={"repository": repository, "base": base})
+        return dict(answer["command"])
+
     async def tools(self) -> list[Json]:
         return list((await self._ask("GET", "/api/tools"))["tools"])
 

@@ -14,7 +14,7 @@ from importlib.resources import files
 import msgspec
 
 from agent_work_orders.command_loader.command import FOLDER, Command, is_command_file, parse
-from agent_work_orders.errors import Refused, TooLarge
+from agent_work_orders.errors import NotFound, Refused, TooLarge
 
 COUNT_LIMIT = 500
 
@@ -30,7 +30,9 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """A command file that cannot be used, and why."""
 
     path: str
+    line: int
     message: str
+    hint: str
 
 
 class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,21 +40,24 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...] = ()
 
     def get(self, name: str) -> Command:
-        """By name, with or without a leading `/`. Raises `Refused` (`command_unknown`,
-        `command_invalid`)."""
+        """By name, with or without a leading `/`. NotFound `command_unknown` with a guess; Refused
+        `command_invalid` with file and line."""
         wanted = name.removeprefix("/")
-        for candidate in _same(wanted):
+        for candidate in same(wanted):
             if candidate in self.repository:
                 return self.repository[candidate]
             self._refuse_broken(candidate)
-        for candidate in _same(wanted):
+        for candidate in same(wanted):
             if candidate in builtin():
                 return builtin()[candidate]
         raise self._unknown(wanted)
 
     def all(self) -> tuple[Command, ...]:
-        """What can be called: the repository's commands and the built-in ones they leave."""
-        hidden = {other for name in self.repository for other in _same(name)}
+        """What can be called: the repository's commands and the built-in ones they leave. A broken
+        file hides what it was to replace."""
+        broken = {problem.path for problem in self.problems}
+        written = [*self.repository, *(name for name in builtin() if _paths(name) & broken)]
+        hidden = {other for name in written for other in same(name)}
         left = {name: found for name, found in builtin().items() if name not in hidden}
         return tuple(sorted((self.repository | left).values(), key=lambda found: found.name))
 
@@ -61,22 +66,22 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
 
     def _refuse_broken(self, name: str) -> None:
         """A repository that overrides a command with a broken file must hear of it."""
-        path = f"{FOLDER}/{name.replace(':', '/')}.md"
         for problem in self.problems:
-            if problem.path == path:
+            if problem.path == _path(name):
                 raise Refused(
                     "command_invalid",
                     problem.message,
-                    hint="Correct the file on the base branch.",
-                    path=path,
+                    hint=problem.hint,
+                    path=problem.path,
+                    line=problem.line,
                 )
 
-    def _unknown(self, name: str) -> Refused:
+    def _unknown(self, name: str) -> NotFound:
         known = [*self.names(), *(other for group in SYNONYMS for other in group)]
         close = difflib.get_close_matches(name, known, n=1)
         listed = ", ".join(f"/{known}" for known in self.names()[:30])
         meant = f"Did you mean /{close[0]}? " if close else ""
-        return Refused(
+        return NotFound(
             "command_unknown",
             f"No command is called /{name}",
             hint=f"{meant}There are: {listed}.",
@@ -99,7 +104,10 @@ def load(tree: Mapping[str, bytes]) -> Catalogue:
         try:
             found = parse(path, tree[path], source="repository")
         except Refused as refused:
-            problems.append(Problem(path=path, message=refused.message))
+            line = int(refused.context["line"])
+            problems.append(
+                Problem(path=path, line=line, message=refused.message, hint=refused.hint)
+            )
         else:
             commands[found.name] = found
     return Catalogue(repository=commands, problems=tuple(problems))
@@ -116,7 +124,16 @@ def builtin() -> dict[str, Command]:
     }
 
 
-def _same(name: str) -> tuple[str, ...]:
+def _path(name: str) -> str:
+    return f"{FOLDER}/{name.replace(':', '/')}.md"
+
+
+def _paths(name: str) -> set[str]:
+    """The files that could replace a command."""
+    return {_path(other) for other in same(name)}
+
+
+def same(name: str) -> tuple[str, ...]:
     """The name itself first, then the others of the same meaning."""
     for group in SYNONYMS:
         if name in group:

@@ -24,6 +24,8 @@ DEPTH_LIMIT = 4
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}(?::[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,3}")
 _SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+# What is read of the front matter, and whether it may be a list.
+_READ = {"description": False, "argument-hint": True, "allowed-tools": True, "model": False}
 _PAIR = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]+(.*))?")
 
 
@@ -90,7 +92,9 @@ def _split(path: str, text: str) -> tuple[dict[str, Any], str]:
         raise _invalid(path, "its front matter has no closing '---' line")
     if len(matter.encode()) > FRONT_MATTER_LIMIT_BYTES:
         raise _invalid(path, "its front matter is larger than 8 KiB")
-    return _matter(path, matter), body
+    found = _matter(path, matter)
+    _check_values(path, found, matter)
+    return found, body
 
 
 def _matter(path: str, text: str) -> dict[str, Any]:
@@ -104,6 +108,17 @@ def _matter(path: str, text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _invalid(path, "its front matter is not a mapping")
     return {str(key): item for key, item in value.items()}
+
+
+def _check_values(path: str, found: dict[str, Any], text: str) -> None:
+    """What is read of them is text; a list of texts where that is common."""
+    for key, listed in _READ.items():
+        value = found.get(key)
+        items = value if listed and isinstance(value, list) else [value]
+        if any(isinstance(item, dict | list) for item in items):
+            lines = enumerate(text.splitlines(), start=2)
+            line = next((number for number, row in lines if row.startswith(f"{key}:")), 1)
+            raise _invalid(path, f"its `{key}` is not text", line)
 
 
 def _pairs(path: str, text: str) -> dict[str, Any]:

@@ -33,6 +33,18 @@ def takes_arguments(command: Command) -> bool:
     return _PLACEHOLDER.search(command.body) is not None
 
 
+def positions(command: Command) -> int:
+    """How many arguments it reads one by one."""
+    first = _first(command)
+    last = 0
+    for found in _PLACEHOLDER.finditer(command.body):
+        if found[1] is not None:
+            last = max(last, int(found[1]) + 1)
+        elif found[2] is not None:
+            last = max(last, int(found[2]) - first + 1)
+    return last
+
+
 def expand(
     command: Command,
     arguments: Sequence[str] = (),
@@ -42,7 +54,7 @@ def expand(
 ) -> str:
     """The prompt. `raw` is the argument text as a person wrote it, for `$ARGUMENTS`."""
     joined = raw if raw is not None else " ".join(arguments)
-    first = 0 if re.search(r"\$0\b", command.body) else 1
+    first = _first(command)
 
     def value(found: re.Match[str]) -> str:
         if found[1] is not None:
@@ -58,6 +70,10 @@ def expand(
     if not blocks and "<untrusted " not in text:
         return text
     return "\n\n".join([text.rstrip(), untrusted.EXPLANATION, *blocks]) + "\n"
+
+
+def _first(command: Command) -> int:
+    return 0 if re.search(r"\$0\b", command.body) else 1
 
 
 def _at(arguments: Sequence[str], index: int) -> str:

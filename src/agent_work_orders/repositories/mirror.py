@@ -250,6 +250,17 @@ class Mirror:
             "import what the agent made",
             [
                 "index-pack",
+    async def head_of(self, object_id: str, limit_bytes: int) -> bytes:
+        """The beginning of a file's content, by its object id."""
+        answer = await self.git.run(
+            "read a file",
+            ["cat-file", "blob", check_sha(object_id)],
+            repository=self.path,
+            limit_bytes=limit_bytes,
+            cut=True,
+        )
+        return answer.stdout
+
                 "--stdin",
                 "--fix-thin",
                 "--strict",

@@ -50,10 +50,14 @@ class Mirrors:
             )
         return self.folder / f"{key}.git"
 
+    def stored(self, key: str) -> bool:
+        """Whether there is a mirror on disk."""
+        return (self.path(key) / "HEAD").exists()
+
     def at(self, key: str) -> Mirror:
         """The mirror as it is on disk, without asking the origin. NotFound `mirror_missing`."""
         path = self.path(key)
-        if not (path / "HEAD").exists():
+        if not self.stored(key):
             raise NotFound(
                 "mirror_missing",
                 f"There is no stored copy of the repository {key}",

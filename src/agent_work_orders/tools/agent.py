@@ -18,18 +18,15 @@ from agent_work_orders.agent_executor.agent import Agent, AgentError, Entry, Req
 from agent_work_orders.agent_executor.registry import Registry
 from agent_work_orders.command_loader import asked, catalogue, expansion, instructions
 from agent_work_orders.errors import Failed
-from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.tools import commit_message
 from agent_work_orders.tools.agent_failure import meaning
+from agent_work_orders.tools.base_files import base_files
 from agent_work_orders.tools.schema import fields, flag, integer, nullable, text, texts
 from agent_work_orders.tools.tool import JsonObject, Parked, ToolContext
 from agent_work_orders.tools.workspaces import Workspace, Workspaces
 from agent_work_orders.workflow_engine.catalogue import ToolInfo
 
 TEXT_LIMIT = 8_000
-# Commands may stand in folders of `.claude/commands`, not arbitrarily deep ones.
-FOLDERS_DEEP = 6
-FOLDER_MODE = "040000"
 # A person who keeps talking must not keep one task open for ever.
 MAX_TURNS_BY_PROMPT = 50
 
@@ -362,19 +359,3 @@ async def _outputs(workspace: Workspace, parent: str, sha: str | None, turn: Tur
         "files_changed": files,
         "scripted": turn.scripted,
     }
-
-
-async def base_files(mirror: Mirror, sha: str) -> dict[str, bytes]:
-    """The instruction and command files of the trusted base commit."""
-    found: dict[str, bytes] = {}
-    names = ["AGENTS.md", "CLAUDE.md", ".claude/", ".awo/"]
-    for _ in range(FOLDERS_DEEP):
-        entries = await mirror.list_tree(sha, *names)
-        for path in filter(instructions.is_wanted, entries):
-            content = await mirror.show(sha, path)
-            if content is not None:
-                found[path] = content
-        names = [f"{path}/" for path, (mode, _) in entries.items() if mode == FOLDER_MODE]
-        if not names:
-            break
-    return found

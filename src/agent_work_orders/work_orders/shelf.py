@@ -1,9 +1,11 @@
-"""What is worth remembering between orders: compiled workflows, verified repositories."""
+"""What is worth remembering between orders: compiled workflows, verified repositories,
+their commands."""
 
 from __future__ import annotations
 
 import msgspec
 
+from agent_work_orders.command_loader.catalogue import Catalogue
 from agent_work_orders.repositories.history import RemoteHeads
 from agent_work_orders.state_manager.versions import Origin
 from agent_work_orders.workflow_engine.plan import Plan
@@ -25,6 +27,7 @@ class Shelf:
         self.builtin: dict[str, Compiled] = {}
         self.saved: set[str] = set()
         """Hashes of plans whose version is kept."""
+        self._commands: dict[tuple[str, str], Catalogue] = {}
         self._heads: dict[str, tuple[int, RemoteHeads]] = {}
 
     def heads(self, repository: str, now_ms: int) -> RemoteHeads | None:
@@ -35,3 +38,11 @@ class Shelf:
         if len(self._heads) >= MOST:
             self._heads.clear()
         self._heads[repository] = (now_ms, heads)
+
+    def commands(self, repository: str, sha: str) -> Catalogue | None:
+        return self._commands.get((repository, sha))
+
+    def put_commands(self, repository: str, sha: str, catalogue: Catalogue) -> None:
+        if len(self._commands) >= MOST:
+            self._commands.clear()
+        self._commands[repository, sha] = catalogue

@@ -13,7 +13,7 @@ from agent_work_orders.command_loader import asked, catalogue
 from agent_work_orders.errors import Conflict, NotFound, Refused
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.records import OrderRecord
-from agent_work_orders.tools.agent import base_files
+from agent_work_orders.tools.base_files import base_files
 from agent_work_orders.work_orders import find, projection
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.work_orders.submit import PROMPT_LIMIT_CHARS, check_text
