@@ -22,8 +22,8 @@ export const TASK_STATES = [
 ] as const;
 export type TaskState = (typeof TASK_STATES)[number];
 
-export const APPROVAL_STATUSES = ["pending", "approved", "rejected", "expired"] as const;
-export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
+export const APPROVAL_STATES = ["asked", "approved", "rejected", "expired", "void"] as const;
+export type ApprovalState = (typeof APPROVAL_STATES)[number];
 
 export function isOrderStatus(value: unknown): value is OrderStatus {
   return (ORDER_STATUSES as readonly unknown[]).includes(value);

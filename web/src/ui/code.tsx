@@ -53,36 +53,3 @@ export function CodeBlock({ text, label, wrap = false, copy = true, className }:
     </div>
   );
 }
-
-/** A key, or keys pressed after each other: `mod+k`, `g i`. */
-export function Kbd({ keys }: { keys: string }) {
-  return (
-    <span className="inline-flex shrink-0 items-center gap-1">
-      {keys.split(" ").map((chord, index) => (
-        <kbd
-          key={index}
-          className="inline-flex h-5 min-w-5 items-center justify-center rounded border border-line bg-sunken px-1 font-sans text-[11px] text-ink-soft"
-        >
-          {chord.split("+").map(keyName).join(" ")}
-        </kbd>
-      ))}
-    </span>
-  );
-}
-
-const NAMES: Record<string, string> = {
-  shift: "⇧",
-  alt: "Alt",
-  ctrl: "Ctrl",
-  enter: "↵",
-  escape: "Esc",
-  arrowup: "↑",
-  arrowdown: "↓",
-  space: "Space",
-};
-
-function keyName(key: string): string {
-  const lower = key.toLowerCase();
-  if (lower === "mod") return /mac|iphone|ipad/i.test(navigator.userAgent) ? "⌘" : "Ctrl";
-  return NAMES[lower] ?? (key.length === 1 ? key.toUpperCase() : key);
-}

@@ -1,7 +1,7 @@
 import { CircleHelp } from "lucide-react";
 
 import {
-  type ApprovalStatus,
+  type ApprovalState,
   isOrderStatus,
   isTaskState,
   type OrderStatus,
@@ -39,8 +39,8 @@ export function TaskStateBadge({ state, ...rest }: SharedProps & { state: TaskSt
   );
 }
 
-export function ApprovalBadge({ status, ...rest }: SharedProps & { status: ApprovalStatus }) {
-  const look = APPROVAL_LOOK[status];
+export function ApprovalBadge({ state, ...rest }: SharedProps & { state: ApprovalState }) {
+  const look = APPROVAL_LOOK[state];
   return (
     <Badge tone={look.tone} icon={look.icon} {...rest}>
       {look.label}

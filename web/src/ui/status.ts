@@ -11,7 +11,7 @@ import {
   TimerOff,
 } from "lucide-react";
 
-import type { ApprovalStatus, OrderStatus, TaskState } from "@/lib/states";
+import type { ApprovalState, OrderStatus, TaskState } from "@/lib/states";
 import type { Look } from "@/ui/tone";
 
 export const ORDER_LOOK = {
@@ -35,8 +35,9 @@ export const TASK_LOOK = {
 } satisfies Record<TaskState, Look>;
 
 export const APPROVAL_LOOK = {
-  pending: { label: "Needs you", icon: Hand, tone: "attention" },
+  asked: { label: "Needs you", icon: Hand, tone: "attention" },
   approved: { label: "Approved", icon: CircleCheck, tone: "good" },
   rejected: { label: "Rejected", icon: CircleX, tone: "bad" },
   expired: { label: "Expired", icon: TimerOff, tone: "neutral" },
-} satisfies Record<ApprovalStatus, Look>;
+  void: { label: "No longer asked", icon: Ban, tone: "neutral" },
+} satisfies Record<ApprovalState, Look>;
