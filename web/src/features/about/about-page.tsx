@@ -1,0 +1,235 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { CircleCheck, TriangleAlert } from "lucide-react";
+
+import { useLiveState } from "@/api/live";
+import { agentsQuery, sandboxTypesQuery } from "@/api/parts";
+import { sessionQuery } from "@/api/session";
+import { statusQuery } from "@/api/status";
+import type { ServerStatus } from "@/api/types";
+import { Badge } from "@/ui/badge";
+import { Card } from "@/ui/card";
+import { Code } from "@/ui/code";
+import { ErrorState } from "@/ui/error-state";
+import { Link } from "@/ui/link";
+import { PageHeader } from "@/ui/page-header";
+import { SafeText } from "@/ui/safe-text";
+import { SkeletonText } from "@/ui/skeleton";
+import { RelativeTime } from "@/ui/time";
+
+import { findings, type Finding } from "./model";
+
+const LIVE_WORDS = {
+  live: "Live: changes arrive as they happen",
+  connecting: "Connecting…",
+  polling: "Asking every 3 seconds until the live connection is back",
+} as const;
+
+/** How the server is, what it can run, and who is looking. */
+export function AboutPage() {
+  const status = useQuery(statusQuery());
+  return (
+    <>
+      <PageHeader
+        title="About and health"
+        description="How this server is, and what it can run here."
+      />
+      {status.isPending && (
+        <Card aria-busy>
+          <SkeletonText lines={6} />
+        </Card>
+      )}
+      {status.isError && (
+        <ErrorState
+          error={status.error}
+          onRetry={() => void status.refetch()}
+          retrying={status.isFetching}
+        />
+      )}
+      <div className="grid gap-4 lg:grid-cols-2">
+        {status.data && <Health status={status.data} />}
+        {status.data && <Numbers status={status.data} />}
+        <Agents />
+        <Sandboxes />
+        <Connection version={status.data?.version ?? null} />
+      </div>
+    </>
+  );
+}
+
+function Health({ status }: { status: ServerStatus }) {
+  const found = findings(status);
+  return (
+    <Card
+      title="Health"
+      actions={
+        status.status === "ok" ? (
+          <Badge tone="good" icon={CircleCheck}>
+            Takes work
+          </Badge>
+        ) : (
+          <Badge tone="bad" icon={TriangleAlert}>
+            Degraded
+          </Badge>
+        )
+      }
+    >
+      {found.length === 0 ? (
+        <p className="text-ink-soft">Everything that was checked is fine.</p>
+      ) : (
+        <ul className="flex flex-col gap-2.5">
+          {found.map((one) => (
+            <Found key={one.title} finding={one} />
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function Found({ finding }: { finding: Finding }) {
+  return (
+    <li className="flex gap-2">
+      <TriangleAlert
+        aria-hidden
+        className={finding.severe ? "mt-0.5 size-4 text-bad" : "mt-0.5 size-4 text-attention"}
+      />
+      <div className="min-w-0 flex-1">
+        <p className="font-medium">
+          <SafeText text={finding.title} max={300} />
+        </p>
+        <p className="text-[13px] text-ink-soft">
+          <SafeText text={finding.hint} max={500} />
+        </p>
+      </div>
+    </li>
+  );
+}
+
+function Numbers({ status }: { status: ServerStatus }) {
+  return (
+    <Card title="Now">
+      <dl className="grid grid-cols-2 gap-x-6 gap-y-2 sm:grid-cols-3">
+        <Figure name="Tasks running" value={status.active_tasks} />
+        <Figure name="Tasks queued" value={status.queued_tasks} />
+        <Figure name="Sandboxes" value={status.sandbox_count} />
+        <Figure name="Orders open" value={status.engine.open} />
+        <Figure name="Timers" value={status.engine.timers} />
+        <Figure name="Approvals asked" value={status.approvals_asked} />
+        {Object.entries(status.work_orders).map(([state, count]) => (
+          <Figure key={state} name={`Orders ${state}`} value={count} />
+        ))}
+      </dl>
+    </Card>
+  );
+}
+
+function Figure({ name, value }: { name: string; value: ReactNode }) {
+  return (
+    <div className="flex min-w-0 flex-col-reverse">
+      <dt className="truncate text-xs text-ink-faint">{name}</dt>
+      <dd className="text-lg font-semibold tabular-nums">{value}</dd>
+    </div>
+  );
+}
+
+function Agents() {
+  const agents = useQuery(agentsQuery());
+  return (
+    <Card title="Agents">
+      {agents.isPending && <SkeletonText lines={4} />}
+      {agents.isError && <ErrorState error={agents.error} onRetry={() => void agents.refetch()} />}
+      <ul className="flex flex-col gap-3">
+        {agents.data?.map((agent) => (
+          <li key={agent.name}>
+            <p className="flex flex-wrap items-center gap-2">
+              <Code>{agent.name}</Code>
+              {agent.default && <Badge tone="neutral">Default</Badge>}
+              {agent.problem === null ? (
+                <Badge tone="good" icon={CircleCheck}>
+                  Can run
+                </Badge>
+              ) : (
+                <Badge tone="attention" icon={TriangleAlert}>
+                  Not set up
+                </Badge>
+              )}
+            </p>
+            <p className="mt-0.5 text-[13px] text-ink-soft">{agent.problem ?? agent.description}</p>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Sandboxes() {
+  const types = useQuery(sandboxTypesQuery());
+  return (
+    <Card title="Sandboxes">
+      {types.isPending && <SkeletonText lines={4} />}
+      {types.isError && <ErrorState error={types.error} onRetry={() => void types.refetch()} />}
+      <ul className="flex flex-col gap-3">
+        {types.data?.map((type) => (
+          <li key={type.name}>
+            <p className="flex flex-wrap items-center gap-2">
+              <Code>{type.name}</Code>
+              {type.default && <Badge tone="neutral">Default</Badge>}
+              {!type.available && <Badge tone="quiet">Planned</Badge>}
+            </p>
+            {type.isolation && (
+              <p className="mt-0.5 text-[13px] text-ink-soft">{type.isolation.summary}</p>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Connection({ version }: { version: string | null }) {
+  const live = useLiveState();
+  const session = useQuery(sessionQuery());
+  const status = useQuery(statusQuery());
+  return (
+    <Card title="This page and this server">
+      <dl className="flex flex-col gap-2">
+        <Line name="Version">{version ?? "…"}</Line>
+        <Line name="Running since">
+          <RelativeTime value={status.data?.started_at} none="…" />
+        </Line>
+        <Line name="Updates">{LIVE_WORDS[live]}</Line>
+        <Line name="Signed in as">
+          {session.data ? (
+            <>
+              <SafeText text={session.data.name} max={80} /> ({session.data.role})
+            </>
+          ) : (
+            "…"
+          )}
+        </Line>
+        <Line name="Interface">
+          <a className="text-accent hover:underline" href="/docs">
+            HTTP API
+          </a>
+          ,{" "}
+          <a className="text-accent hover:underline" href="/openapi.json">
+            OpenAPI
+          </a>
+        </Line>
+        <Line name="Begin">
+          <Link to="/new">Create a work order</Link>
+        </Line>
+      </dl>
+    </Card>
+  );
+}
+
+function Line({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex flex-wrap gap-x-3">
+      <dt className="w-28 shrink-0 text-[13px] text-ink-faint">{name}</dt>
+      <dd className="min-w-0 flex-1 break-words">{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,109 @@
+import { useQuery } from "@tanstack/react-query";
+import { CircleCheckBig } from "lucide-react";
+
+import { approvalsQuery } from "@/api/approvals";
+import type { Approval } from "@/api/types";
+import { Card } from "@/ui/card";
+import { EmptyState } from "@/ui/empty-state";
+import { ErrorState } from "@/ui/error-state";
+import { ButtonLink, Link } from "@/ui/link";
+import { PageHeader } from "@/ui/page-header";
+import { SafeText } from "@/ui/safe-text";
+import { SkeletonText } from "@/ui/skeleton";
+import { RelativeTime } from "@/ui/time";
+
+import { riskOf } from "./model";
+import { RiskBadge } from "./risk-badge";
+
+/** All that people are asked, the longest waiting first. */
+export function ApprovalsPage() {
+  const approvals = useQuery(approvalsQuery());
+  return (
+    <>
+      <PageHeader
+        title="Approvals"
+        description="Steps that wait for a person. Nothing of them runs before somebody says yes."
+      />
+      {approvals.isPending && (
+        <Card aria-busy>
+          <SkeletonText lines={5} />
+        </Card>
+      )}
+      {approvals.isError && (
+        <ErrorState
+          error={approvals.error}
+          onRetry={() => void approvals.refetch()}
+          retrying={approvals.isFetching}
+        />
+      )}
+      {approvals.data && approvals.data.length === 0 && <NothingAsked />}
+      {approvals.data && approvals.data.length > 0 && (
+        <ul className="flex flex-col gap-3">
+          {approvals.data.map((one) => (
+            <li key={one.approval_id}>
+              <Asked approval={one} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function NothingAsked() {
+  return (
+    <Card>
+      <EmptyState
+        icon={CircleCheckBig}
+        title="Nothing waits for you"
+        action={
+          <ButtonLink to="/workflows" size="sm">
+            See which workflows ask
+          </ButtonLink>
+        }
+      >
+        When a workflow reaches a step that needs approval, it appears here and in the inbox.
+      </EmptyState>
+    </Card>
+  );
+}
+
+function Asked({ approval }: { approval: Approval }) {
+  const risk = riskOf(approval);
+  return (
+    <Card>
+      <div className="flex flex-wrap items-start gap-x-4 gap-y-3">
+        <div className="min-w-0 flex-1 basis-64">
+          <p className="font-medium break-words">
+            <SafeText text={approval.message || `Run ${approval.task}?`} max={500} lines />
+          </p>
+          <p className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-ink-soft">
+            {risk && <RiskBadge risk={risk} />}
+            <span>
+              Task <SafeText className="font-mono break-all" text={approval.task} max={120} />
+            </span>
+            <Link to="/orders/$orderId" params={{ orderId: approval.agent_work_order_id }}>
+              <SafeText className="font-mono" text={approval.agent_work_order_id} />
+            </Link>
+            <span>
+              asked <RelativeTime value={approval.asked_at} />
+            </span>
+            {approval.expires_at && (
+              <span>
+                expires <RelativeTime value={approval.expires_at} />
+              </span>
+            )}
+          </p>
+        </div>
+        <ButtonLink
+          to="/approvals/$"
+          params={{ _splat: approval.approval_id }}
+          variant="primary"
+          aria-label={`Review: ${approval.message || approval.task}`}
+        >
+          Review
+        </ButtonLink>
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,50 @@
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense } from "react";
+
+import { diffQuery } from "@/api/orders";
+import { Card } from "@/ui/card";
+import { ErrorState } from "@/ui/error-state";
+import { ButtonLink } from "@/ui/link";
+import { SkeletonText } from "@/ui/skeleton";
+
+const ChangedFiles = lazy(() =>
+  import("./changed-files").then((module) => ({ default: module.ChangedFiles })),
+);
+
+/** What the order has changed until now: the state of the work that the decision is about. */
+export function ChangesSoFar({ orderId }: { orderId: string }) {
+  const diff = useQuery(diffQuery(orderId));
+  return (
+    <Card
+      title="Changed so far"
+      actions={
+        <ButtonLink
+          to="/orders/$orderId"
+          params={{ orderId }}
+          search={{ tab: "changes" }}
+          size="sm"
+          variant="ghost"
+        >
+          Open in the diff viewer
+        </ButtonLink>
+      }
+    >
+      {diff.isPending && <SkeletonText lines={4} />}
+      {diff.isError && (
+        <ErrorState
+          error={diff.error}
+          onRetry={() => void diff.refetch()}
+          retrying={diff.isFetching}
+        />
+      )}
+      {diff.data && diff.data.diff === "" && (
+        <p className="text-ink-soft">The work order has not changed any file yet.</p>
+      )}
+      {diff.data && diff.data.diff !== "" && (
+        <Suspense fallback={<SkeletonText lines={4} />}>
+          <ChangedFiles patch={diff.data.diff} truncated={diff.data.truncated} />
+        </Suspense>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+
+import type { Approval } from "@/api/types";
+
+import { closedBecause, riskOf, subjectRows } from "./model";
+
+const APPROVAL: Approval = {
+  approval_id: "wo-a/deploy/0",
+  agent_work_order_id: "wo-a",
+  task: "deploy",
+  message: "Deploy?",
+  subject: { uses: "git.push", risk: "high", inputs: { branch: "main", force: false } },
+  subject_hash: "ab".repeat(32),
+  state: "asked",
+  asked_at: "2026-11-15T10:00:00.000Z",
+  expires_at: null,
+  decided_by: null,
+  decided_at: null,
+  comment: null,
+};
+
+describe("subjectRows", () => {
+  it("names every value of the subject, also nested ones", () => {
+    expect(subjectRows(APPROVAL.subject)).toEqual([
+      { name: "Tool", value: "git.push", block: false },
+      { name: "Risk", value: "high", block: false },
+      { name: "inputs: branch", value: "main", block: false },
+      { name: "inputs: force", value: "false", block: false },
+    ]);
+  });
+
+  it("shows long texts and texts of several lines as blocks", () => {
+    expect(subjectRows({ prompt: "a\nb" })[0]?.block).toBe(true);
+    expect(subjectRows({ prompt: "x".repeat(81) })[0]?.block).toBe(true);
+  });
+
+  it("keeps empty objects and missing values visible", () => {
+    expect(subjectRows({ inputs: {}, note: null }).map((one) => one.value)).toEqual(["{}", "none"]);
+  });
+
+  it("leaves markup as it is", () => {
+    expect(subjectRows({ title: "<b>x</b>" })[0]?.value).toBe("<b>x</b>");
+  });
+});
+
+describe("riskOf", () => {
+  it("knows the three risks and nothing else", () => {
+    expect(riskOf(APPROVAL)).toBe("high");
+    expect(riskOf({ ...APPROVAL, subject: { risk: "<script>" } })).toBeNull();
+  });
+});
+
+describe("closedBecause", () => {
+  it("is silent while asked and says why otherwise", () => {
+    expect(closedBecause(APPROVAL)).toBeNull();
+    for (const state of ["approved", "rejected", "expired", "void"] as const) {
+      expect(closedBecause({ ...APPROVAL, state })).toMatch(/\.$/);
+    }
+  });
+});
