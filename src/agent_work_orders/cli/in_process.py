@@ -13,6 +13,7 @@ from agent_work_orders.state_manager.records import OrderFilter
 from agent_work_orders.work_orders import (
     approvals,
     find,
+    commands,
     inspect,
     projection,
     steer,
@@ -164,3 +165,13 @@ class InProcess:
 
     async def tools(self) -> list[Json]:
         return [msgspec.to_builtins(info) for _, info in sorted(self._rooms.catalogue.items())]
+    async def commands(self, repository: str | None, base: str | None) -> Json:
+        where = commands.Where(repository=repository, base=base)
+        found: Json = msgspec.to_builtins(await commands.listing(self._rooms, where, ME))
+        return found
+
+    async def command(self, name: str, repository: str | None, base: str | None) -> Json:
+        where = commands.Where(repository=repository, base=base)
+        found: Json = msgspec.to_builtins(await commands.show(self._rooms, name, where, ME))
+        return found
+
