@@ -21,6 +21,9 @@ NEEDS = {
     ("get", f"{ORDER}/tasks"): READ,
     ("get", f"{ORDER}/approvals"): READ,
     ("get", f"{ORDER}/diff"): READ,
+    ("get", f"{ORDER}/commits"): READ,
+    ("get", f"{ORDER}/commits/{{sha}}/diff"): READ,
+    ("get", f"{ORDER}/review"): READ,
     ("get", f"{ORDER}/transcript"): READ,
     ("get", f"{ORDER}/artifacts"): READ,
     ("get", f"{ORDER}/artifacts/{{sha256}}"): READ,
@@ -64,7 +67,8 @@ OF_AN_APPROVAL = [key for key in NEEDS if "{approval_id}" in key[1]]
 def address(path: str, order_id: str, approval_id: str) -> str:
     known = {
         "agent_work_order_id": order_id, "approval_id": approval_id, "name": "agent_workflow_plan",
-        "sha256": "0" * 64, "path": "plan", "key_id": "key-none", "task_id": order_id,
+        "sha256": "0" * 64, "sha": "0" * 40, "path": "plan", "key_id": "key-none",
+        "task_id": order_id,
     }  # fmt: skip
     return path.format(**known)
 

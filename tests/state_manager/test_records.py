@@ -12,8 +12,12 @@ import pytest
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import BadRequest, Conflict, NotFound
 from agent_work_orders.state_manager.approvals import ApprovalRecord
+from agent_work_orders.state_manager.logbook import LogFilter
 from agent_work_orders.state_manager.records import OrderFilter, OrderPage, OrderRecord
+from agent_work_orders.state_manager.sqlite.named import queries
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
+
+_SQL = queries("records")
 
 
 def record(name: str, **fields: Any) -> OrderRecord:
@@ -161,12 +165,66 @@ async def test_logs_are_numbered_paged_and_followed(tmp_path: Path, clock: Clock
     assert [entry.event for entry in page.log_entries] == ["e1", "e2"]
     assert (page.total_count, page.has_more) == (5, True)
     assert [entry.n for entry in store.logbook.after("wo-a", 3)] == [4, 5]
-    assert store.logbook.page("wo-a", level="error").total_count == 1
+    assert store.logbook.page("wo-a", LogFilter(level="error")).total_count == 1
     entry = store.logbook.add("wo-a", at_ms=9, level="info", event="next", fields={})
     assert entry.n == 6
     big = store.logbook.add("wo-a", at_ms=9, level="info", event="big", fields={"x": "y" * 70_000})
     assert "dropped" in big.fields
     await store.close()
+
+
+async def test_a_log_is_searched_followed_and_read_from_its_end(store: SqliteStore) -> None:
+    def add(count: int, **fields: Any) -> None:
+        for _ in range(count):
+            store.logbook.add("wo-a", at_ms=1, level="info", event="Tick", fields=fields)
+
+    async def written() -> None:
+        await store.records.upsert(record("z"))
+
+    def numbers(wanted: LogFilter, **more: Any) -> list[int]:
+        return [entry.n for entry in store.logbook.page("wo-a", wanted, **more).log_entries]
+
+    add(5, text="100% sure")
+    add(2, text="Schluss_mit")
+    await written()
+    page = store.logbook.page("wo-a", limit=3, descending=True)
+    assert [entry.n for entry in page.log_entries] == [7, 6, 5]
+    assert (page.total_count, page.has_more) == (7, True)
+    assert numbers(LogFilter(after=5)) == [6, 7]
+    assert store.logbook.page("wo-a", LogFilter(after=5)).total_count == 7
+    assert store.logbook.page("wo-a", LogFilter(after=5)).has_more is False
+    add(1, text="later")
+    await written()
+    assert store.logbook.page("wo-a", LogFilter(after=7)).total_count == 8, "counted on"
+    assert numbers(LogFilter(text="0% SURE"), limit=2) == [1, 2]
+    found = store.logbook.page("wo-a", LogFilter(text="0% sure", level="info"), limit=2)
+    assert (found.total_count, found.has_more) == (5, True)
+    assert numbers(LogFilter(text="tick"), descending=True)[0] == 8
+    assert numbers(LogFilter(text="s_mit")) == [6, 7]
+    assert numbers(LogFilter(text="0_ sure")) == []
+    assert numbers(LogFilter(text="tick", level="error")) == []
+    with pytest.raises(BadRequest):
+        numbers(LogFilter(text="x" * 201))
+    assert store.logbook.page("wo-none").total_count == 0
+
+
+@pytest.mark.fault("K16")
+async def test_long_lists_are_read_by_an_index(store: SqliteStore) -> None:
+    """Neither sorting nor scanning: the cost of a page does not grow with what is kept."""
+    log = _SQL["page_log_entries_newest"]
+    plans = {
+        "SELECT * FROM orders ORDER BY created_at_ms DESC, agent_work_order_id DESC LIMIT 50": (),
+        "SELECT * FROM orders WHERE status = 'x' "
+        "ORDER BY created_at_ms DESC, agent_work_order_id DESC LIMIT 50": (),
+        log: ("wo-a", "", "", 0, 100, 0),
+        _SQL["count_log_entries_after"]: ("wo-a", 5),
+    }
+    for sql, values in plans.items():
+        plan = " / ".join(
+            str(row[-1]) for row in store.readers.rows(f"EXPLAIN QUERY PLAN {sql}", values)
+        )
+        assert "TEMP B-TREE" not in plan, plan
+        assert "USING" in plan, plan
 
 
 def approval(approval_id: str, **fields: Any) -> ApprovalRecord:

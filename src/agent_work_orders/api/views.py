@@ -11,7 +11,8 @@ from starlette.responses import Response
 from agent_work_orders.agent_executor.agent import Entry
 from agent_work_orders.api.auth import Identity
 from agent_work_orders.clock import iso
-from agent_work_orders.repositories.history import Progress
+from agent_work_orders.github_integration.local_forge import Review
+from agent_work_orders.repositories.history import Commit, CommitDetail, Progress
 from agent_work_orders.state_manager.approvals import ApprovalRecord
 from agent_work_orders.state_manager.artifacts import Artifact
 from agent_work_orders.state_manager.audit import AuditRow
@@ -19,6 +20,7 @@ from agent_work_orders.state_manager.keys import ApiKey
 from agent_work_orders.state_manager.logbook import LogEntry
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.state_manager.versions import WorkflowVersion
+from agent_work_orders.tools import commit_message
 from agent_work_orders.work_orders.workflows import Known
 from agent_work_orders.workflow_engine.plan import Plan
 
@@ -99,6 +101,37 @@ def _timed(view: Json) -> Json:
     return {
         name.removesuffix("_ms"): when(value) if name.endswith("_ms") else value
         for name, value in view.items()
+    }
+
+
+def commit(one: Commit, detail: CommitDetail | None) -> Json:
+    return {
+        "sha": one.sha,
+        "subject": one.subject,
+        "body": "" if detail is None else detail.body,
+        "author": one.author_name,
+        "at": iso(one.at_ms),
+        "phase": one.trailers.get(commit_message.PHASE),
+        "task": one.trailers.get(commit_message.TASK),
+        "files_changed": None if detail is None else detail.files_changed,
+        "lines_added": None if detail is None else detail.lines_added,
+        "lines_removed": None if detail is None else detail.lines_removed,
+    }
+
+
+def review(one: Review) -> Json:
+    offered = one.proposal
+    return {
+        "number": one.number,
+        "state": one.state,
+        "title": offered.title,
+        "summary": offered.body,
+        "head_branch": offered.head_branch,
+        "base_branch": offered.base_branch,
+        "head_sha": offered.head_sha,
+        "base_sha": offered.base_sha,
+        "closed_because": one.closed_because,
+        "evidence": offered.evidence,
     }
 
 

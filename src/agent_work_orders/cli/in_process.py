@@ -9,11 +9,12 @@ import msgspec
 from agent_work_orders.api import views
 from agent_work_orders.cli.client import Json, Verb
 from agent_work_orders.security.roles import LOCAL_OPERATOR as ME
+from agent_work_orders.state_manager.logbook import LogFilter
 from agent_work_orders.state_manager.records import OrderFilter
 from agent_work_orders.work_orders import (
     approvals,
-    find,
     commands,
+    find,
     inspect,
     projection,
     steer,
@@ -66,7 +67,8 @@ class InProcess:
 
     async def logs(self, wanted: str, *, limit: int, offset: int, level: str | None = None) -> Json:
         row = find.record_of(self._rooms, wanted, ME)
-        page = inspect.logs(self._rooms, wanted, ME, limit=limit, offset=offset, level=level)
+        lines = LogFilter(level=level)
+        page = inspect.logs(self._rooms, wanted, ME, lines, limit=limit, offset=offset)
         return {
             "agent_work_order_id": row.agent_work_order_id,
             "log_entries": [views.log_entry(entry) for entry in page.log_entries],
@@ -163,8 +165,6 @@ class InProcess:
         known = workflows.Known(definition=parse(source, file), source=source, origin="user")
         return views.workflow(known, compiled.plan, compiled.plan_hash)
 
-    async def tools(self) -> list[Json]:
-        return [msgspec.to_builtins(info) for _, info in sorted(self._rooms.catalogue.items())]
     async def commands(self, repository: str | None, base: str | None) -> Json:
         where = commands.Where(repository=repository, base=base)
         found: Json = msgspec.to_builtins(await commands.listing(self._rooms, where, ME))
@@ -175,3 +175,5 @@ class InProcess:
         found: Json = msgspec.to_builtins(await commands.show(self._rooms, name, where, ME))
         return found
 
+    async def tools(self) -> list[Json]:
+        return [msgspec.to_builtins(info) for _, info in sorted(self._rooms.catalogue.items())]

@@ -12,6 +12,12 @@ from agent_work_orders.errors import Broken
 # With `-z` every field ends in NUL, which no field can contain: records are counted, not searched.
 LOG_FORMAT = "tformat:%H%x00%P%x00%an%x00%ae%x00%at%x00%s%x00%(trailers:only,unfold)"
 _LOG_FIELDS = 7
+# Begins with NUL as well, so that the numbers that git prints between two records stand alone.
+DETAIL_FORMAT = "tformat:%x00%H%x00%b"
+_DETAIL_FIELDS = 3
+MAX_BODY = 4_000
+"""Characters of a message below its subject: enough for people, whoever wrote it."""
+_COUNTS = re.compile(r"(\d+) (file|insertion|deletion)")
 _TRAILER = re.compile(r"([A-Za-z0-9][A-Za-z0-9-]*): (.*)")
 
 
@@ -25,6 +31,15 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     at_ms: int
     subject: str
     trailers: dict[str, str] = {}
+
+
+class CommitDetail(msgspec.Struct, frozen=True, kw_only=True):
+    """What a commit says below its subject, and how much it changed against its first parent."""
+
+    body: str
+    files_changed: int
+    lines_added: int
+    lines_removed: int
 
 
 class FileChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,6 +112,23 @@ def read_log(data: bytes) -> tuple[Commit, ...]:
             )
         )
     return tuple(commits)
+
+
+def read_details(data: bytes) -> dict[str, CommitDetail]:
+    """The output of `git log -z --shortstat --format=DETAIL_FORMAT`, by commit; of output that
+    was cut, the commits that are whole."""
+    fields = data.decode("utf-8", "replace").split("\x00")[1:]
+    found = {}
+    for start in range(0, len(fields) - _DETAIL_FIELDS + 1, _DETAIL_FIELDS):
+        sha, body, numbers = fields[start : start + _DETAIL_FIELDS]
+        counted = {what: int(number) for number, what in _COUNTS.findall(numbers)}
+        found[sha] = CommitDetail(
+            body=body.strip()[:MAX_BODY],
+            files_changed=counted.get("file", 0),
+            lines_added=counted.get("insertion", 0),
+            lines_removed=counted.get("deletion", 0),
+        )
+    return found
 
 
 def read_trailers(text: str) -> dict[str, str]:

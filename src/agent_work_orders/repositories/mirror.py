@@ -16,12 +16,15 @@ import msgspec
 from agent_work_orders.errors import Broken, Conflict, Failed, Refused, TooLarge
 from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.history import (
+    DETAIL_FORMAT,
     LOG_FORMAT,
     Commit,
+    CommitDetail,
     Diff,
     DiffStat,
     Progress,
     RemoteHeads,
+    read_details,
     read_log,
     read_numstat,
 )
@@ -31,6 +34,10 @@ from agent_work_orders.repositories.url import RepositoryUrl
 ABSENT = "0" * 40
 MAX_IMPORT_BYTES = 2 * 1024**3
 LOG_LIMIT = 500
+# 500 messages of a size that people write, many times over.
+DETAIL_LIMIT_BYTES = 4 * 1024 * 1024
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""What a commit without a parent is compared with; git knows it without storing it."""
 
 
 class Base(msgspec.Struct, frozen=True, kw_only=True):
@@ -170,6 +177,30 @@ class Mirror:
         )
         return read_log(out)
 
+    async def details(self, base: str, head: str, *, limit: int) -> dict[str, CommitDetail]:
+        """More about the same commits. Those behind very long messages are left out."""
+        answer = await self.git.run(
+            "read the log",
+            [
+                "log",
+                "-z",
+                f"--format={DETAIL_FORMAT}",
+                "--shortstat",
+                "--no-renames",
+                "--no-ext-diff",
+                "--no-textconv",
+                "--diff-merges=first-parent",
+                f"--max-count={limit}",
+                "--end-of-options",
+                f"{check_sha(base)}..{check_sha(head)}",
+                "--",
+            ],
+            repository=self.path,
+            limit_bytes=DETAIL_LIMIT_BYTES,
+            cut=True,
+        )
+        return read_details(answer.stdout)
+
     async def diff_stat(self, base: str, head: str) -> DiffStat:
         answer = await self.git.run(
             "count the changes",
@@ -219,6 +250,17 @@ class Mirror:
             )
         return await self._run("read a file", ["cat-file", "blob", entry[1]])
 
+    async def head_of(self, object_id: str, limit_bytes: int) -> bytes:
+        """The beginning of a file's content, by its object id."""
+        answer = await self.git.run(
+            "read a file",
+            ["cat-file", "blob", check_sha(object_id)],
+            repository=self.path,
+            limit_bytes=limit_bytes,
+            cut=True,
+        )
+        return answer.stdout
+
     async def entry(self, sha: str, path: str) -> tuple[str, str] | None:
         """Mode and object id of a path."""
         found = await self.list_tree(sha, path)
@@ -250,17 +292,6 @@ class Mirror:
             "import what the agent made",
             [
                 "index-pack",
-    async def head_of(self, object_id: str, limit_bytes: int) -> bytes:
-        """The beginning of a file's content, by its object id."""
-        answer = await self.git.run(
-            "read a file",
-            ["cat-file", "blob", check_sha(object_id)],
-            repository=self.path,
-            limit_bytes=limit_bytes,
-            cut=True,
-        )
-        return answer.stdout
-
                 "--stdin",
                 "--fix-thin",
                 "--strict",

@@ -21,6 +21,19 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
     fields: dict[str, Any]
 
 
+class LogFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Empty fields do not filter."""
+
+    level: str | None = None
+    text: str | None = None
+    """Found anywhere in the event or its fields, in either case; `%` and `_` mean themselves."""
+    after: int = 0
+    """A cursor: only lines with a larger `n`. Not part of the total."""
+
+
+EVERY_LINE = LogFilter()
+
+
 class LogPage(msgspec.Struct, frozen=True, kw_only=True):
     log_entries: tuple[LogEntry, ...]
     total_count: int
@@ -36,8 +49,17 @@ class Logbook(Protocol):
         ...
 
     def page(
-        self, order_id: str, *, limit: int = 100, offset: int = 0, level: str | None = None
-    ) -> LogPage: ...
+        self,
+        order_id: str,
+        wanted: LogFilter = EVERY_LINE,
+        *,
+        limit: int = 100,
+        offset: int = 0,
+        descending: bool = False,
+    ) -> LogPage:
+        """Oldest first, or newest first. Without a level and a text its cost does not grow with
+        the log; with them it reads all of it. BadRequest `limit_invalid`, `search_too_long`."""
+        ...
 
     def after(self, order_id: str, n: int, limit: int = 100) -> Sequence[LogEntry]:
         """Those after the cursor, oldest first."""

@@ -14,8 +14,13 @@ from agent_work_orders.github_integration.local_forge import Review
 from agent_work_orders.repositories.history import Diff, Progress
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.artifacts import Artifact
-from agent_work_orders.state_manager.logbook import LogPage
-from agent_work_orders.state_manager.records import OrderFilter, OrderPage, OrderRecord
+from agent_work_orders.state_manager.logbook import EVERY_LINE, LogFilter, LogPage
+from agent_work_orders.state_manager.records import (
+    OrderBy,
+    OrderFilter,
+    OrderPage,
+    OrderRecord,
+)
 from agent_work_orders.tools import commit_message, workspaces
 from agent_work_orders.work_orders import find, projection
 from agent_work_orders.work_orders.rooms import Rooms
@@ -54,11 +59,20 @@ async def show(rooms: Rooms, wanted: str, caller: Caller) -> Shown:
 
 
 def page(
-    rooms: Rooms, caller: Caller, wanted: OrderFilter, *, limit: int = 50, offset: int = 0
+    rooms: Rooms,
+    caller: Caller,
+    wanted: OrderFilter,
+    *,
+    order_by: OrderBy = "created_at",
+    descending: bool = True,
+    limit: int = 50,
+    offset: int = 0,
 ) -> OrderPage:
     """Orders, newest first; only those of repositories that the caller may see."""
     seen = msgspec.structs.replace(wanted, repositories=caller.repositories)
-    return rooms.records.page(seen, limit=limit, offset=offset)
+    return rooms.records.page(
+        seen, order_by=order_by, descending=descending, limit=limit, offset=offset
+    )
 
 
 async def tasks(rooms: Rooms, wanted: str, caller: Caller) -> list[dict[str, Any]]:
@@ -70,20 +84,23 @@ def logs(
     rooms: Rooms,
     wanted: str,
     caller: Caller,
+    lines: LogFilter = EVERY_LINE,
     *,
     limit: int = 100,
     offset: int = 0,
-    level: str | None = None,
+    descending: bool = False,
 ) -> LogPage:
     row = find.record_of(rooms, wanted, caller)
-    return rooms.logbook.page(row.agent_work_order_id, limit=limit, offset=offset, level=level)
+    return rooms.logbook.page(
+        row.agent_work_order_id, lines, limit=limit, offset=offset, descending=descending
+    )
 
 
 async def progress(rooms: Rooms, row: OrderRecord) -> Progress:
-    span = await _span(rooms, row)
-    if span is None:
+    found = await span(rooms, row)
+    if found is None:
         return NO_PROGRESS
-    return await rooms.mirrors.at(row.repository).progress(*span)
+    return await rooms.mirrors.at(row.repository).progress(*found)
 
 
 async def phase_history(
@@ -98,12 +115,12 @@ async def phase_history(
         counts[phase] = counts.get(phase, 0) + 1
     history = [
         PhaseProgress(
-            phase=span.phase,
-            started_at_ms=span.started_ms,
-            completed_at_ms=span.ended_ms,
-            commits=counts.get(span.phase, 0),
+            phase=one.phase,
+            started_at_ms=one.started_ms,
+            completed_at_ms=one.ended_ms,
+            commits=counts.get(one.phase, 0),
         )
-        for span in phases.history(run)
+        for one in phases.history(run)
     ]
     return projection.record(run, row.run_seq), seen, history
 
@@ -111,11 +128,11 @@ async def phase_history(
 async def diff(rooms: Rooms, wanted: str, caller: Caller) -> Diff:
     """What the order has changed so far, as a bounded patch."""
     row = find.record_of(rooms, wanted, caller)
-    span = await _span(rooms, row)
-    if span is None:
+    found = await span(rooms, row)
+    if found is None:
         return Diff(text=b"", truncated=False)
     mirror = rooms.mirrors.at(row.repository)
-    return await mirror.diff(*span, limit_bytes=DIFF_LIMIT_BYTES)
+    return await mirror.diff(*found, limit_bytes=DIFF_LIMIT_BYTES)
 
 
 def artifacts(rooms: Rooms, wanted: str, caller: Caller) -> list[Artifact]:
@@ -143,7 +160,7 @@ def review(rooms: Rooms, row: OrderRecord) -> Review | None:
     return None
 
 
-async def _span(rooms: Rooms, row: OrderRecord) -> tuple[str, str] | None:
+async def span(rooms: Rooms, row: OrderRecord) -> tuple[str, str] | None:
     """(base, head) in the mirror, once the order has begun."""
     order_id = row.agent_work_order_id
     entry = await rooms.ledger.find(f"{order_id}:base")

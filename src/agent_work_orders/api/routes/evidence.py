@@ -1,7 +1,8 @@
-"""What an order leaves behind: diff, transcript, artifacts. All of it is data, never a page."""
+"""What an order leaves behind: commits, diff, review, transcript, artifacts. Data, never pages."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
@@ -9,7 +10,8 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from agent_work_orders.api import models, views
 from agent_work_orders.api.asked import Limit50, OrderIdPath, caller_of, rooms_of
 from agent_work_orders.errors import NotFound
-from agent_work_orders.work_orders import find, inspect
+from agent_work_orders.repositories.history import Diff
+from agent_work_orders.work_orders import commits, find, inspect
 
 router = APIRouter(prefix="/api/agent-work-orders/{agent_work_order_id}", tags=["evidence"])
 
@@ -37,16 +39,64 @@ async def get_diff(
 ) -> Response:
     """What the order has changed so far: JSON, or the patch itself with `Accept: text/x-diff`."""
     rooms, caller = rooms_of(request), caller_of(request)
-    row = find.record_of(rooms, agent_work_order_id, caller)
-    diff = await inspect.diff(rooms, row.agent_work_order_id, caller)
+    order_id = find.record_of(rooms, agent_work_order_id, caller).agent_work_order_id
+    diff = await inspect.diff(rooms, order_id, caller)
+    return _patch(diff, accept, {"agent_work_order_id": order_id})
+
+
+@router.get("/commits", response_model=models.CommitList)
+async def list_commits(
+    request: Request, agent_work_order_id: OrderIdPath, limit: Limit50 = 100
+) -> Response:
+    """The order's own commits, newest first."""
+    rooms, caller = rooms_of(request), caller_of(request)
+    order_id = find.record_of(rooms, agent_work_order_id, caller).agent_work_order_id
+    page = await commits.page(rooms, order_id, caller, limit=limit)
+    return views.answer(
+        {
+            "agent_work_order_id": order_id,
+            "commits": [views.commit(one, detail) for one, detail in page.commits],
+            "has_more": page.has_more,
+        }
+    )
+
+
+@router.get(
+    "/commits/{sha}/diff",
+    response_model=models.CommitDiffAnswer,
+    responses={200: {"content": {"text/x-diff": {"schema": {"type": "string"}}}}},
+)
+async def get_commit_diff(
+    request: Request,
+    agent_work_order_id: OrderIdPath,
+    sha: Annotated[str, Path(max_length=64, description="Full id of one of its commits")],
+    accept: Annotated[str, Header(max_length=1_000)] = "application/json",
+) -> Response:
+    """What one commit changed: JSON, or the patch itself with `Accept: text/x-diff`."""
+    rooms, caller = rooms_of(request), caller_of(request)
+    order_id = find.record_of(rooms, agent_work_order_id, caller).agent_work_order_id
+    diff = await commits.diff(rooms, order_id, sha, caller)
+    return _patch(diff, accept, {"agent_work_order_id": order_id, "sha": sha})
+
+
+def _patch(diff: Diff, accept: str, more: dict[str, str]) -> Response:
     if "text/x-diff" in accept:
         headers = {**_INERT, "X-Truncated": "true" if diff.truncated else "false"}
         return Response(diff.text, media_type="text/x-diff", headers=headers)
+    text = diff.text.decode("utf-8", "replace")
+    return views.answer({**more, "diff": text, "truncated": diff.truncated})
+
+
+@router.get("/review", response_model=models.ReviewAnswer)
+async def get_review(request: Request, agent_work_order_id: OrderIdPath) -> Response:
+    """What was offered for review, for a repository without a forge."""
+    rooms, caller = rooms_of(request), caller_of(request)
+    row = find.record_of(rooms, agent_work_order_id, caller)
+    found = await asyncio.to_thread(inspect.review, rooms, row)
     return views.answer(
         {
             "agent_work_order_id": row.agent_work_order_id,
-            "diff": diff.text.decode("utf-8", "replace"),
-            "truncated": diff.truncated,
+            "review": None if found is None else views.review(found),
         }
     )
 

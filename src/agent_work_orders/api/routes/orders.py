@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import asyncio
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -17,6 +18,7 @@ from agent_work_orders.api.asked import (
     rooms_of,
 )
 from agent_work_orders.security.roles import Caller
+from agent_work_orders.state_manager.logbook import LogFilter, LogPage
 from agent_work_orders.state_manager.records import OrderFilter, OrderRecord
 from agent_work_orders.work_orders import find, inspect, submit
 from agent_work_orders.work_orders.rooms import Rooms
@@ -62,6 +64,12 @@ async def list_agent_work_orders(
         str | None,
         Query(max_length=200, description="Text in id, address, prompt, branch or issue"),
     ] = None,
+    sort: Annotated[
+        Literal["created_at", "updated_at"], Query(description="What to sort by")
+    ] = "created_at",
+    order: Annotated[
+        Literal["asc", "desc"], Query(description="Oldest first, or newest first")
+    ] = "desc",
     limit: Limit50 = 50,
     offset: Offset = 0,
 ) -> Response:
@@ -73,7 +81,17 @@ async def list_agent_work_orders(
         workflow=workflow,
         text=q or None,
     )
-    page = inspect.page(rooms, caller_of(request), wanted, limit=limit, offset=offset)
+    # A search or a far page reads much of a long list; nobody else should wait for it.
+    page = await asyncio.to_thread(
+        inspect.page,
+        rooms,
+        caller_of(request),
+        wanted,
+        order_by=sort,
+        descending=order == "desc",
+        limit=limit,
+        offset=offset,
+    )
     return views.answer(
         {
             "agent_work_orders": [views.summary(row) for row in page.agent_work_orders],
@@ -126,12 +144,31 @@ async def get_logs(
     limit: Limit50 = 100,
     offset: Offset = 0,
     level: Level = None,
+    q: Annotated[
+        str | None,
+        Query(max_length=200, description="Text in the event or its fields, in either case"),
+    ] = None,
+    order: Annotated[
+        Literal["asc", "desc"], Query(description="Oldest first, or newest first")
+    ] = "asc",
+    after: Annotated[
+        int, Query(ge=0, le=2**53, description="Only lines with a larger `n`: to go on behind it")
+    ] = 0,
 ) -> Response:
-    """What happened, oldest first."""
+    """What happened. The end of a long log is `order=desc`; what follows it is `after=` the
+    largest `n` seen."""
     rooms, caller = rooms_of(request), caller_of(request)
     row = _row(rooms, agent_work_order_id, caller)
-    page = inspect.logs(
-        rooms, row.agent_work_order_id, caller, limit=limit, offset=offset, level=level
+    # A search or a far page reads much of a long log; nobody else should wait for it.
+    page = await asyncio.to_thread(
+        inspect.logs,
+        rooms,
+        row.agent_work_order_id,
+        caller,
+        LogFilter(level=level, text=q or None, after=after),
+        limit=limit,
+        offset=offset,
+        descending=order == "desc",
     )
     return views.answer(
         {

@@ -8,11 +8,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent_work_orders.errors import AgentWorkOrdersError
-from agent_work_orders.state_manager.logbook import MAX_FIELDS_BYTES, LogEntry, LogPage
+from agent_work_orders.state_manager.logbook import (
+    EVERY_LINE,
+    MAX_FIELDS_BYTES,
+    LogEntry,
+    LogFilter,
+    LogPage,
+)
 from agent_work_orders.state_manager.sqlite.many import execute_rows
 from agent_work_orders.state_manager.sqlite.named import queries
 from agent_work_orders.state_manager.sqlite.readers import Readers
-from agent_work_orders.state_manager.sqlite.records import check_page
+from agent_work_orders.state_manager.sqlite.records import anywhere, check_page
 from agent_work_orders.state_manager.sqlite.text import from_json, storable, to_json
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
@@ -49,6 +55,7 @@ class SqliteLogbook:
         self._readers = readers
         self._rows = Rows(_SQL["add_log_entries"])
         self._last: OrderedDict[str, int] = OrderedDict()
+        self._counted: OrderedDict[str, tuple[int, int]] = OrderedDict()
 
     def add(
         self, order_id: str, *, at_ms: int, level: str, event: str, fields: dict[str, Any]
@@ -70,20 +77,45 @@ class SqliteLogbook:
         return entry
 
     def page(
-        self, order_id: str, *, limit: int = 100, offset: int = 0, level: str | None = None
+        self,
+        order_id: str,
+        wanted: LogFilter = EVERY_LINE,
+        *,
+        limit: int = 100,
+        offset: int = 0,
+        descending: bool = False,
     ) -> LogPage:
         check_page(limit, offset)
-        order_id, level = storable(order_id), storable(level or "")
+        order_id, level = storable(order_id), storable(wanted.level or "")
+        text = anywhere(wanted.text) if wanted.text else ""
+        query = _SQL["page_log_entries_newest" if descending else "page_log_entries"]
         with self._readers.connection() as connection:
-            total = connection.execute(_SQL["count_log_entries"], (order_id, level)).fetchone()[0]
+            if level or text:
+                counted = connection.execute(_SQL["count_log_entries"], (order_id, level, text))
+                total = int(counted.fetchone()[0])
+            else:
+                total = self._total(connection, order_id)
+            # One more than asked for says whether there is more.
             rows = connection.execute(
-                _SQL["page_log_entries"], (order_id, level, limit, offset)
+                query, (order_id, level, text, wanted.after, limit + 1, offset)
             ).fetchall()
         return LogPage(
-            log_entries=tuple(map(_entry, rows)),
+            log_entries=tuple(map(_entry, rows[:limit])),
             total_count=total,
-            has_more=offset + len(rows) < total,
+            has_more=len(rows) > limit,
         )
+
+    def _total(self, connection: sqlite3.Connection, order_id: str) -> int:
+        """How many lines there are. Lines are only ever added, so those counted before are kept in
+        mind: following a long log must not read all of it again and again."""
+        last, known = self._counted.pop(order_id, (0, 0))
+        newest, more = connection.execute(
+            _SQL["count_log_entries_after"], (order_id, last)
+        ).fetchone()
+        self._counted[order_id] = (newest or last, known + more)
+        if len(self._counted) > _REMEMBERED:
+            self._counted.popitem(last=False)
+        return known + int(more)
 
     def after(self, order_id: str, n: int, limit: int = 100) -> Sequence[LogEntry]:
         check_page(limit, 0)

@@ -167,15 +167,8 @@ def _where(wanted: OrderFilter) -> tuple[str, list[Any]]:
             clauses.append(f"{column} = ?")
             values.append(storable(value))
     if wanted.text:
-        if len(wanted.text) > MAX_TEXT:
-            raise BadRequest(
-                "search_too_long",
-                f"search for at most {MAX_TEXT} characters",
-                hint="Search for a shorter part of it.",
-                field="text",
-            )
         clauses.append("(" + " OR ".join(f"{c} LIKE ? ESCAPE '\\'" for c in _SEARCHED) + ")")
-        values += [_anywhere(wanted.text)] * len(_SEARCHED)
+        values += [anywhere(wanted.text)] * len(_SEARCHED)
     return (" WHERE " + " AND ".join(clauses) if clauses else ""), values
 
 
@@ -183,7 +176,15 @@ def _one_of(column: str, values: Sequence[str]) -> str:
     return f"{column} IN (" + ",".join("?" * len(values)) + ")"
 
 
-def _anywhere(text: str) -> str:
+def anywhere(text: str) -> str:
+    """A pattern of LIKE that finds a text as it is. BadRequest `search_too_long`."""
+    if len(text) > MAX_TEXT:
+        raise BadRequest(
+            "search_too_long",
+            f"search for at most {MAX_TEXT} characters",
+            hint="Search for a shorter part of it.",
+            field="text",
+        )
     escaped = storable(text).replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"
 

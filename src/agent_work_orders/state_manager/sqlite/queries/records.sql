@@ -57,13 +57,27 @@ INSERT OR REPLACE INTO log_entries (order_id, n, at_ms, level, event, fields) VA
 SELECT coalesce(max(n), 0) FROM log_entries WHERE order_id = ?;
 
 -- name: page_log_entries
--- A page of an order's log, oldest first; an empty level means all.
+-- A page of an order's log after a cursor, oldest first; an empty level or pattern means all.
 SELECT order_id, n, at_ms, level, event, fields FROM log_entries
-WHERE order_id = ?1 AND (?2 = '' OR level = ?2) ORDER BY n LIMIT ?3 OFFSET ?4;
+WHERE order_id = ?1 AND n > ?4 AND (?2 = '' OR level = ?2)
+    AND (?3 = '' OR event LIKE ?3 ESCAPE '\' OR fields LIKE ?3 ESCAPE '\')
+ORDER BY n LIMIT ?5 OFFSET ?6;
+
+-- name: page_log_entries_newest
+-- The same, newest first.
+SELECT order_id, n, at_ms, level, event, fields FROM log_entries
+WHERE order_id = ?1 AND n > ?4 AND (?2 = '' OR level = ?2)
+    AND (?3 = '' OR event LIKE ?3 ESCAPE '\' OR fields LIKE ?3 ESCAPE '\')
+ORDER BY n DESC LIMIT ?5 OFFSET ?6;
 
 -- name: count_log_entries
--- How many lines an order's log has; an empty level means all.
-SELECT count(*) FROM log_entries WHERE order_id = ?1 AND (?2 = '' OR level = ?2);
+-- How many lines of an order's log match; an empty level or pattern means all.
+SELECT count(*) FROM log_entries WHERE order_id = ?1 AND (?2 = '' OR level = ?2)
+    AND (?3 = '' OR event LIKE ?3 ESCAPE '\' OR fields LIKE ?3 ESCAPE '\');
+
+-- name: count_log_entries_after
+-- The last number of an order's log and how many lines it has after a cursor.
+SELECT max(n), count(*) FROM log_entries WHERE order_id = ? AND n > ?;
 
 -- name: log_entries_after
 -- An order's log after a cursor.
