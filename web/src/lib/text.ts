@@ -83,7 +83,7 @@ export function clean(text: string): string {
 }
 
 /** The first `length` units, without half a character at the end. */
-function head(text: string, length: number): string {
+export function head(text: string, length: number): string {
   const end = length > 0 && isHigh(text.charCodeAt(length - 1)) ? length - 1 : length;
   return text.slice(0, Math.max(0, end));
 }
