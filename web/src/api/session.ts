@@ -1,6 +1,7 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import { bodyOf, http } from "./client";
+import { wakeLive } from "./live-store";
 
 export const sessionKeys = { session: () => ["session"] as const };
 
@@ -26,6 +27,7 @@ export function useSignIn() {
       // Whatever was loaded may have been another person's.
       queryClient.clear();
       queryClient.setQueryData(sessionKeys.session(), session);
+      wakeLive();
     },
   });
 }

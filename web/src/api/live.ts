@@ -1,0 +1,182 @@
+/** The live connection: one stream of events for the whole page.
+ *
+ * It is made anew by hand rather than by the browser, always with the number of the last event, so
+ * a restart of the server loses nothing. While there is none, what is shown is asked for every few
+ * seconds. A page that nobody sees gives its connection back after a while: browsers allow six per
+ * server, and whoever keeps many tabs open would use them up. */
+
+import type { QueryClient } from "@tanstack/react-query";
+
+import { EVENT_KINDS, readEvent } from "./live-events";
+import { LiveFeed } from "./live-feed";
+import { PATIENCE_MS, after, beginning, waitMs, type Happening } from "./live-state";
+import { onWake, setLiveState } from "./live-store";
+import { Problem } from "./problem";
+import { isLive } from "./refresh";
+import { sessionQuery } from "./session";
+
+export { patchCache } from "./live-cache";
+export type { LiveState } from "./live-state";
+export { useLiveState } from "./live-store";
+
+const POLL_MS = 3_000;
+const HIDDEN_MS = 60_000;
+/** A timer that is so late slept with the machine; the connection did not survive that. */
+const TICK_MS = 5_000;
+const SLEPT_MS = 30_000;
+
+/** Connects, keeps connected, and keeps the cache fresh until the returned function is called. */
+export function startLive(queryClient: QueryClient): () => void {
+  const live = new Live(queryClient);
+  live.start();
+  return () => live.stop();
+}
+
+class Live {
+  private connection = beginning(Date.now());
+  private readonly feed: LiveFeed;
+  private source: EventSource | null = null;
+  private retry: ReturnType<typeof setTimeout> | undefined;
+  private impatience: ReturnType<typeof setTimeout> | undefined;
+  private hiding: ReturnType<typeof setTimeout> | undefined;
+  private poll: ReturnType<typeof setInterval> | undefined;
+  private tick: ReturnType<typeof setInterval> | undefined;
+  private lastTickMs = Date.now();
+  private stopListening: () => void = () => undefined;
+
+  constructor(private readonly queryClient: QueryClient) {
+    this.feed = new LiveFeed(queryClient);
+  }
+
+  start(): void {
+    const { signal, abort } = abortable();
+    window.addEventListener("online", () => this.wake(), { signal });
+    window.addEventListener("offline", () => this.lost(), { signal });
+    document.addEventListener("visibilitychange", () => this.seen(), { signal });
+    // Timers of a page that goes into the back-forward cache stand still.
+    window.addEventListener("pageshow", (event) => event.persisted && this.wake(), { signal });
+    const forget = onWake(() => {
+      this.happened({ type: "signed-in" });
+      this.wake();
+    });
+    this.stopListening = () => {
+      abort();
+      forget();
+    };
+    this.tick = setInterval(() => this.checkSleep(), TICK_MS);
+    this.connect();
+  }
+
+  stop(): void {
+    this.stopListening();
+    for (const timer of [this.retry, this.impatience, this.hiding, this.poll, this.tick]) {
+      clearTimeout(timer);
+    }
+    this.close();
+    this.feed.stop();
+  }
+
+  private connect(): void {
+    this.close();
+    clearTimeout(this.retry);
+    clearTimeout(this.impatience);
+    this.impatience = setTimeout(() => this.happened({ type: "waited" }), PATIENCE_MS);
+    const { lastId } = this.feed;
+    const source = new EventSource(lastId === null ? "/api/events" : `/api/events?after=${lastId}`);
+    this.source = source;
+    source.onopen = () => this.opened();
+    source.onerror = () => this.lost();
+    for (const kind of EVENT_KINDS) {
+      source.addEventListener(kind, (message: MessageEvent<string>) => {
+        const event = readEvent(kind, message.lastEventId, message.data);
+        if (event !== null) this.feed.push(event);
+      });
+    }
+    source.addEventListener("reset", () => {
+      this.feed.reset();
+      this.readAll();
+    });
+  }
+
+  private opened(): void {
+    // Without a number nothing can be caught up: what was read before the stream began may be old.
+    if (this.feed.lastId === null) this.readAll();
+    this.happened({ type: "opened" });
+  }
+
+  private lost(): void {
+    if (this.source === null) return;
+    // A closed stream was refused, not lost; the reason may be that nobody is signed in.
+    const refused = this.source.readyState === EventSource.CLOSED;
+    this.close();
+    this.happened({ type: "failed" });
+    clearTimeout(this.retry);
+    this.retry = setTimeout(() => this.connect(), waitMs(this.connection.failures, Math.random()));
+    if (refused) void this.checkSession();
+  }
+
+  private async checkSession(): Promise<void> {
+    try {
+      await this.queryClient.fetchQuery({ ...sessionQuery(), staleTime: 0 });
+    } catch (error) {
+      if (!(error instanceof Problem) || !error.isSignedOut) return;
+      clearTimeout(this.retry);
+      this.happened({ type: "signed-out" });
+    }
+  }
+
+  /** Something says that it may work now. */
+  private wake(): void {
+    if (!this.connection.signedOut && !document.hidden) this.connect();
+  }
+
+  private seen(): void {
+    clearTimeout(this.hiding);
+    if (document.hidden) {
+      this.hiding = setTimeout(() => this.rest(), HIDDEN_MS);
+    } else if (this.source === null) {
+      this.wake();
+    }
+  }
+
+  /** Give the connection back until the page is looked at again. */
+  private rest(): void {
+    clearTimeout(this.retry);
+    clearTimeout(this.impatience);
+    this.close();
+  }
+
+  private checkSleep(): void {
+    const nowMs = Date.now();
+    const sleptMs = nowMs - this.lastTickMs - TICK_MS;
+    this.lastTickMs = nowMs;
+    if (sleptMs > SLEPT_MS) this.wake();
+  }
+
+  private close(): void {
+    this.source?.close();
+    this.source = null;
+  }
+
+  private happened(happening: Happening): void {
+    this.connection = after(this.connection, happening, Date.now());
+    const { state } = this.connection;
+    setLiveState(state);
+    if (state !== "connecting") clearTimeout(this.impatience);
+    if (state !== "polling") {
+      clearInterval(this.poll);
+      this.poll = undefined;
+    } else {
+      this.poll ??= setInterval(() => !document.hidden && this.readAll(), POLL_MS);
+    }
+  }
+
+  private readAll(): void {
+    void this.queryClient.invalidateQueries({ predicate: isLive }, { cancelRefetch: false });
+  }
+}
+
+function abortable(): { signal: AbortSignal; abort: () => void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
