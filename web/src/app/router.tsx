@@ -1,0 +1,124 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from "@tanstack/react-router";
+
+import { NotFoundPage, PagePending, RouteError } from "@/app/fallbacks";
+import {
+  newOrderSearch,
+  orderSearch,
+  ordersSearch,
+  parseSearch,
+  signInSearch,
+  stringifySearch,
+  workflowSearch,
+} from "@/app/search";
+import { Root } from "@/app/root";
+
+const root = createRootRoute({ component: Root, notFoundComponent: NotFoundPage });
+const parent = () => root;
+
+const inbox = createRoute({
+  getParentRoute: parent,
+  path: "/",
+  component: lazyRouteComponent(() => import("@/features/inbox/inbox-page"), "InboxPage"),
+});
+
+const orders = createRoute({
+  getParentRoute: parent,
+  path: "/orders",
+  validateSearch: ordersSearch,
+  component: lazyRouteComponent(() => import("@/features/orders/orders-page"), "OrdersPage"),
+});
+
+const order = createRoute({
+  getParentRoute: parent,
+  path: "/orders/$orderId",
+  validateSearch: orderSearch,
+  component: lazyRouteComponent(() => import("@/features/order/order-page"), "OrderPage"),
+});
+
+const newOrder = createRoute({
+  getParentRoute: parent,
+  path: "/new",
+  validateSearch: newOrderSearch,
+  component: lazyRouteComponent(
+    () => import("@/features/new-order/new-order-page"),
+    "NewOrderPage",
+  ),
+});
+
+const workflows = createRoute({
+  getParentRoute: parent,
+  path: "/workflows",
+  component: lazyRouteComponent(
+    () => import("@/features/workflows/workflows-page"),
+    "WorkflowsPage",
+  ),
+});
+
+const workflow = createRoute({
+  getParentRoute: parent,
+  path: "/workflows/$name",
+  validateSearch: workflowSearch,
+  component: lazyRouteComponent(() => import("@/features/workflows/workflow-page"), "WorkflowPage"),
+});
+
+const approvals = createRoute({
+  getParentRoute: parent,
+  path: "/approvals",
+  component: lazyRouteComponent(
+    () => import("@/features/approvals/approvals-page"),
+    "ApprovalsPage",
+  ),
+});
+
+// The id of an approval contains slashes.
+const approval = createRoute({
+  getParentRoute: parent,
+  path: "/approvals/$",
+  component: lazyRouteComponent(() => import("@/features/approvals/approval-page"), "ApprovalPage"),
+});
+
+const about = createRoute({
+  getParentRoute: parent,
+  path: "/about",
+  component: lazyRouteComponent(() => import("@/features/about/about-page"), "AboutPage"),
+});
+
+const signIn = createRoute({
+  getParentRoute: parent,
+  path: "/sign-in",
+  validateSearch: signInSearch,
+  component: lazyRouteComponent(() => import("@/features/sign-in/sign-in-page"), "SignInPage"),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    inbox,
+    orders,
+    order,
+    newOrder,
+    workflows,
+    workflow,
+    approvals,
+    approval,
+    about,
+    signIn,
+  ]),
+  parseSearch,
+  stringifySearch,
+  defaultPreload: "intent",
+  defaultPendingComponent: PagePending,
+  defaultPendingMs: 150,
+  defaultErrorComponent: RouteError,
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

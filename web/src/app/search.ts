@@ -1,0 +1,63 @@
+/**
+ * The part of the address after `?`: plain names and texts, repeated for lists, so that a person
+ * can read and write it. Values that a page does not know are dropped.
+ */
+
+import { isOrderStatus, type OrderStatus } from "@/lib/states";
+
+type Raw = Record<string, unknown>;
+
+export function parseSearch(search: string): Record<string, string | string[]> {
+  const found: Record<string, string | string[]> = {};
+  const params = new URLSearchParams(search);
+  for (const name of new Set(params.keys())) {
+    const values = params.getAll(name);
+    const [only] = values;
+    found[name] = values.length === 1 && only !== undefined ? only : values;
+  }
+  return found;
+}
+
+export function stringifySearch(search: Raw): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(search)) {
+    for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (typeof one === "string" && one !== "") params.append(name, one);
+      else if (typeof one === "number" || typeof one === "boolean")
+        params.append(name, String(one));
+    }
+  }
+  const text = params.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+function texts<Name extends string>(raw: Raw, names: readonly Name[]): { [K in Name]?: string } {
+  const found: { [K in Name]?: string } = {};
+  for (const name of names) {
+    const value = raw[name];
+    if (typeof value === "string" && value !== "") found[name] = value;
+  }
+  return found;
+}
+
+export interface OrdersSearch {
+  status?: OrderStatus[];
+  repository?: string;
+  workflow?: string;
+  q?: string;
+}
+
+export function ordersSearch(raw: Raw): OrdersSearch {
+  const given = Array.isArray(raw["status"]) ? (raw["status"] as unknown[]) : [raw["status"]];
+  const status = [...new Set(given.filter(isOrderStatus))];
+  return {
+    ...(status.length > 0 && { status }),
+    ...texts(raw, ["repository", "workflow", "q"]),
+  };
+}
+
+export const orderSearch = (raw: Raw) => texts(raw, ["tab", "task"]);
+export const newOrderSearch = (raw: Raw) =>
+  texts(raw, ["repository", "workflow", "prompt", "from"]);
+export const workflowSearch = (raw: Raw) => texts(raw, ["version", "task"]);
+export const signInSearch = (raw: Raw) => texts(raw, ["from"]);
