@@ -27,8 +27,34 @@ demo: venv ## Run one work order from request to reviewed branch, with a scripte
 	@$(BIN)/awo demo
 
 .PHONY: up
-up: venv ## Start the server on this machine
+up: venv ## Start the server on this machine, with the dashboard
+	@$(MAKE) --no-print-directory web || echo "make up: starting without the dashboard" >&2
 	@$(BIN)/awo up
+
+# Node may have been installed into the environment.
+WITH_NODE := PATH="$(CURDIR)/$(BIN):$$PATH"
+
+.PHONY: web
+web: venv ## Build the dashboard into the package, if its sources are newer
+	@$(BIN)/python scripts/dashboard_build.py --is-fresh || \
+	    { scripts/node && $(WITH_NODE) $(BIN)/python scripts/dashboard_build.py; }
+
+.PHONY: web-modules
+web-modules: venv
+	@scripts/node
+	@$(WITH_NODE) $(BIN)/python scripts/dashboard_build.py --install
+
+.PHONY: web-types
+web-types: web-modules ## Make the dashboard's types from the API's description
+	@$(WITH_NODE) scripts/web_types web/src/api/schema.d.ts
+
+.PHONY: web-check
+web-check: web-modules web ## Types, lint, tests and size of the dashboard
+	@cd web && $(WITH_NODE) npm run --silent types
+	@cd web && $(WITH_NODE) npm run --silent lint
+	@cd web && $(WITH_NODE) npm run --silent test
+	@$(WITH_NODE) scripts/web_types --check web/src/api/schema.d.ts
+	@cd web && $(WITH_NODE) node scripts/bundle-budget.mjs
 
 .PHONY: test
 test: venv-dev ## Run the tests (under 5 minutes on 2 cores)
@@ -45,6 +71,10 @@ test-all: venv-dev ## Run every test, the slow ones included, on every supported
 .PHONY: soak
 soak: venv-dev ## Simulate and kill for as long as BUDGET seconds (default an hour)
 	@scripts/soak --budget $(or $(BUDGET),3600)
+
+.PHONY: e2e
+e2e: venv ## Drive the dashboard in Chromium: flows, pictures, measures
+	@scripts/e2e $(SPECS)
 
 .PHONY: check
 check: venv-dev ## Lint, types, import contracts, tidiness
@@ -82,5 +112,6 @@ lock: venv ## Resolve the newest allowed packages and pin them with their hashes
 .PHONY: clean
 clean: ## Remove the environment, caches and build products
 	@rm -rf .venv .venv-* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis \
-	    .import_linter_cache .grimp_cache src/*.egg-info
+	    .import_linter_cache .grimp_cache src/*.egg-info src/agent_work_orders/api/dashboard \
+	    web/node_modules
 	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
