@@ -68,7 +68,9 @@ export function isNewer(event: OrderSummary, known: OrderSummary): boolean {
 
 function isOutdated(group: Group, changes: ReadonlyMap<string, OrderChange>): boolean {
   for (const [id, { order, statusBefore }] of changes) {
-    const { status } = group.filter;
+    const { status, sort } = group.filter;
+    // Every change moves its row.
+    if (sort === "updated_at" && mayMatch(group.filter, order)) return true;
     if (group.found.has(id)) {
       if (status !== undefined && !status.includes(order.status)) return true;
       continue;
@@ -89,7 +91,8 @@ function mayMatch(filter: OrderFilter, order: OrderSummary): boolean {
 
 /** Whether its row is on a page that nobody has loaded, so that no count changes either. */
 function isBeyond(group: Group, order: OrderSummary): boolean {
-  if (group.filter.status !== undefined) return false;
+  const { status, order: direction } = group.filter;
+  if (status !== undefined || direction !== undefined) return false;
   const rows = group.pages.flatMap((page) => page.agent_work_orders);
   const total = Math.max(...group.pages.map((page) => page.total_count));
   return rows.length < total && rows.every((row) => row.created_at > order.created_at);

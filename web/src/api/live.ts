@@ -11,7 +11,7 @@ import { EVENT_KINDS, readEvent } from "./live-events";
 import { LiveFeed } from "./live-feed";
 import { PATIENCE_MS, after, beginning, waitMs, type Happening } from "./live-state";
 import { onWake, setLiveState } from "./live-store";
-import { Problem } from "./problem";
+import { Problem, isTransient } from "./problem";
 import { isLive } from "./refresh";
 import { sessionQuery } from "./session";
 
@@ -20,6 +20,9 @@ export type { LiveState } from "./live-state";
 export { useLiveState } from "./live-store";
 
 const POLL_MS = 3_000;
+/** A page's first requests have their answers by then; what happened between an answer and the
+ * beginning of the stream is in neither. */
+const SETTLE_MS = 1_000;
 const HIDDEN_MS = 60_000;
 /** A timer that is so late slept with the machine; the connection did not survive that. */
 const TICK_MS = 5_000;
@@ -36,6 +39,8 @@ class Live {
   private connection = beginning(Date.now());
   private readonly feed: LiveFeed;
   private source: EventSource | null = null;
+  private hasOpened = false;
+  private settling: ReturnType<typeof setTimeout> | undefined;
   private retry: ReturnType<typeof setTimeout> | undefined;
   private impatience: ReturnType<typeof setTimeout> | undefined;
   private hiding: ReturnType<typeof setTimeout> | undefined;
@@ -69,7 +74,14 @@ class Live {
 
   stop(): void {
     this.stopListening();
-    for (const timer of [this.retry, this.impatience, this.hiding, this.poll, this.tick]) {
+    for (const timer of [
+      this.settling,
+      this.retry,
+      this.impatience,
+      this.hiding,
+      this.poll,
+      this.tick,
+    ]) {
       clearTimeout(timer);
     }
     this.close();
@@ -100,7 +112,15 @@ class Live {
 
   private opened(): void {
     // Without a number nothing can be caught up: what was read before the stream began may be old.
-    if (this.feed.lastId === null) this.readAll();
+    if (this.feed.lastId === null) {
+      if (this.hasOpened) this.readAll();
+      else this.settling = setTimeout(() => this.pollAll(), SETTLE_MS);
+    }
+    this.hasOpened = true;
+    // No event mends what could not be read while the server was away.
+    void this.queryClient.invalidateQueries({
+      predicate: ({ state }) => state.status === "error" && isTransient(state.error),
+    });
     this.happened({ type: "opened" });
   }
 
@@ -167,11 +187,16 @@ class Live {
       clearInterval(this.poll);
       this.poll = undefined;
     } else {
-      this.poll ??= setInterval(() => !document.hidden && this.readAll(), POLL_MS);
+      this.poll ??= setInterval(() => !document.hidden && this.pollAll(), POLL_MS);
     }
   }
 
   private readAll(): void {
+    void this.queryClient.invalidateQueries({ predicate: isLive });
+  }
+
+  /** A server that needs longer than a round must still be able to answer. */
+  private pollAll(): void {
     void this.queryClient.invalidateQueries({ predicate: isLive }, { cancelRefetch: false });
   }
 }

@@ -7,6 +7,10 @@ export interface OrderFilter {
   workflow?: string;
   /** Text in id, address, prompt, branch or issue. */
   q?: string;
+  /** When it was created, if left out. */
+  sort?: "created_at" | "updated_at";
+  /** Newest first, if left out. */
+  order?: "asc" | "desc";
 }
 
 export interface LogFilter {
@@ -29,6 +33,8 @@ export function cleanFilter(filter: OrderFilter): OrderFilter {
     ...(filter.repository && { repository: filter.repository }),
     ...(filter.workflow && { workflow: filter.workflow }),
     ...(q && { q }),
+    ...(filter.sort && filter.sort !== "created_at" && { sort: filter.sort }),
+    ...(filter.order && filter.order !== "desc" && { order: filter.order }),
   };
 }
 

@@ -14,7 +14,6 @@ import {
   type OrderFilter,
 } from "./order-keys";
 import type { Task, TranscriptEntry, TranscriptPage } from "./types";
-import { getCommitDiff, getCommits, getReview } from "./unpublished";
 
 const ORDERS = "/api/agent-work-orders";
 const ORDER = "/api/agent-work-orders/{agent_work_order_id}";
@@ -72,7 +71,10 @@ export function commitsQuery(id: string) {
   return queryOptions({
     ...LIVE,
     queryKey: orderKeys.commits(id),
-    queryFn: ({ signal }) => getCommits(id, signal),
+    queryFn: ({ signal }) =>
+      bodyOf(
+        http.GET(`${ORDER}/commits`, { params: { ...at(id), query: { limit: 500 } }, signal }),
+      ),
   });
 }
 
@@ -81,7 +83,14 @@ export function commitDiffQuery(id: string, sha: string) {
   return queryOptions({
     ...LIVE,
     queryKey: orderKeys.commitDiff(id, sha),
-    queryFn: ({ signal }) => getCommitDiff(id, sha, signal),
+    queryFn: ({ signal }) =>
+      bodyOf(
+        http.GET(`${ORDER}/commits/{sha}/diff`, {
+          params: { path: { agent_work_order_id: id, sha } },
+          headers: { Accept: "application/json" },
+          signal,
+        }),
+      ),
   });
 }
 
@@ -101,12 +110,13 @@ export function diffQuery(id: string) {
   });
 }
 
-/** The proposal as reviewers get it; 404 until there is one. */
+/** What was offered for review of a repository without a forge; null until there is something. */
 export function reviewQuery(id: string) {
   return queryOptions({
     ...LIVE,
     queryKey: orderKeys.review(id),
-    queryFn: ({ signal }) => getReview(id, signal),
+    queryFn: async ({ signal }) =>
+      (await bodyOf(http.GET(`${ORDER}/review`, { params: at(id), signal }))).review,
   });
 }
 

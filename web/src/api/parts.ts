@@ -8,6 +8,7 @@ export const partKeys = {
   agents: () => ["parts", "agents"] as const,
   sandboxTypes: () => ["parts", "sandbox-types"] as const,
   tools: () => ["parts", "tools"] as const,
+  commands: (repository: string | null) => ["parts", "commands", repository] as const,
 };
 
 export function agentsQuery() {
@@ -33,6 +34,18 @@ export function toolsQuery() {
     queryKey: partKeys.tools(),
     staleTime: MINUTE_MS,
     queryFn: async ({ signal }) => (await bodyOf(http.GET("/api/tools", { signal }))).tools,
+  });
+}
+
+/** The `/name` commands of prompts: the built-in ones, and those of a repository. */
+export function commandsQuery(repository: string | null) {
+  return queryOptions({
+    queryKey: partKeys.commands(repository),
+    staleTime: MINUTE_MS,
+    queryFn: async ({ signal }) => {
+      const params = { query: repository === null ? {} : { repository } };
+      return (await bodyOf(http.GET("/api/commands", { params, signal }))).commands;
+    },
   });
 }
 

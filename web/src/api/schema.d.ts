@@ -128,6 +128,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agent-work-orders/{agent_work_order_id}/commits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Commits
+         * @description The order's own commits, newest first.
+         */
+        get: operations["list_commits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/commits/{sha}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Commit Diff
+         * @description What one commit changed: JSON, or the patch itself with `Accept: text/x-diff`.
+         */
+        get: operations["get_commit_diff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agent-work-orders/{agent_work_order_id}/diff": {
         parameters: {
             query?: never;
@@ -177,7 +217,8 @@ export interface paths {
         };
         /**
          * Get Logs
-         * @description What happened, oldest first.
+         * @description What happened. The end of a long log is `order=desc`; what follows it is `after=` the
+         *     largest `n` seen.
          */
         get: operations["get_logs"];
         put?: never;
@@ -262,6 +303,26 @@ export interface paths {
          * @description Run what failed again, or everything from the given task on.
          */
         post: operations["retry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Review
+         * @description What was offered for review, for a repository without a forge.
+         */
+        get: operations["get_review"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -460,6 +521,46 @@ export interface paths {
          * @description The agents that an order may name, and whether they can run here.
          */
         get: operations["list_available_agents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Commands
+         * @description The built-in commands, and those of a repository at its trusted base branch.
+         */
+        get: operations["list_commands"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/commands/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Command
+         * @description A command with its text.
+         */
+        get: operations["get_command"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1207,6 +1308,176 @@ export interface components {
             /** Agents */
             agents: components["schemas"]["AvailableAgent"][];
         };
+        /** Command */
+        Command: {
+            /**
+             * Aliases
+             * @description Other names for it
+             */
+            aliases: string[];
+            /**
+             * Allowed Tools
+             * @description What the file asks for; not granted by it
+             */
+            allowed_tools: string[];
+            /** Argument Hint */
+            argument_hint: string;
+            /** Body */
+            body: string;
+            /** Description */
+            description: string;
+            /**
+             * File
+             * @description Its file in the repository
+             */
+            file: string | null;
+            /** Model */
+            model: string | null;
+            /** Name */
+            name: string;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin: "repository" | "builtin";
+            /**
+             * Positions
+             * @description How many arguments it reads one by one
+             */
+            positions: number;
+            /** Takes Arguments */
+            takes_arguments: boolean;
+        };
+        /** CommandAnswer */
+        CommandAnswer: {
+            command: components["schemas"]["Command"];
+        };
+        /** CommandList */
+        CommandList: {
+            /** Base Branch */
+            base_branch: string | null;
+            /** Base Sha */
+            base_sha: string | null;
+            /** Commands */
+            commands: components["schemas"]["CommandSummary"][];
+            /**
+             * Problems
+             * @description Files that cannot be used, and why
+             */
+            problems: components["schemas"]["CommandProblem"][];
+            /**
+             * Repository
+             * @description Key of the repository
+             */
+            repository: string | null;
+        };
+        /** CommandProblem */
+        CommandProblem: {
+            /** File */
+            file: string;
+            /** Hint */
+            hint: string;
+            /** Line */
+            line: number;
+            /** Message */
+            message: string;
+        };
+        /** CommandSummary */
+        CommandSummary: {
+            /**
+             * Aliases
+             * @description Other names for it
+             */
+            aliases: string[];
+            /**
+             * Allowed Tools
+             * @description What the file asks for; not granted by it
+             */
+            allowed_tools: string[];
+            /** Argument Hint */
+            argument_hint: string;
+            /** Description */
+            description: string;
+            /**
+             * File
+             * @description Its file in the repository
+             */
+            file: string | null;
+            /** Model */
+            model: string | null;
+            /** Name */
+            name: string;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin: "repository" | "builtin";
+            /**
+             * Positions
+             * @description How many arguments it reads one by one
+             */
+            positions: number;
+            /** Takes Arguments */
+            takes_arguments: boolean;
+        };
+        /**
+         * Commit
+         * @description One of the order's own commits. All texts are data, whoever wrote them.
+         */
+        Commit: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Author */
+            author: string;
+            /**
+             * Body
+             * @description Below the subject, at most 4,000 characters
+             */
+            body: string;
+            /**
+             * Files Changed
+             * @description Against its first parent; null if not counted
+             */
+            files_changed: number | null;
+            /** Lines Added */
+            lines_added: number | null;
+            /** Lines Removed */
+            lines_removed: number | null;
+            /** Phase */
+            phase: string | null;
+            /** Sha */
+            sha: string;
+            /** Subject */
+            subject: string;
+            /**
+             * Task
+             * @description Path of the task that made it
+             */
+            task: string | null;
+        };
+        /** CommitDiffAnswer */
+        CommitDiffAnswer: {
+            /** Agent Work Order Id */
+            agent_work_order_id: string;
+            /** Diff */
+            diff: string;
+            /** Sha */
+            sha: string;
+            /** Truncated */
+            truncated: boolean;
+        };
+        /** CommitList */
+        CommitList: {
+            /** Agent Work Order Id */
+            agent_work_order_id: string;
+            /** Commits */
+            commits: components["schemas"]["Commit"][];
+            /** Has More */
+            has_more: boolean;
+        };
         /**
          * CreateAgentWorkOrderRequest
          * @description Request to create a new work order.
@@ -1717,6 +1988,47 @@ export interface components {
         RetryRequest: {
             /** Task */
             task?: string | null;
+        };
+        /**
+         * Review
+         * @description What was offered for review of a repository without a forge.
+         */
+        Review: {
+            /** Base Branch */
+            base_branch: string;
+            /** Base Sha */
+            base_sha: string;
+            /** Closed Because */
+            closed_because: string;
+            /**
+             * Evidence
+             * @description Tests, commits, warnings… as far as there are
+             */
+            evidence: {
+                [key: string]: unknown;
+            };
+            /** Head Branch */
+            head_branch: string;
+            /** Head Sha */
+            head_sha: string;
+            /** Number */
+            number: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "draft" | "open" | "closed";
+            /** Summary */
+            summary: string;
+            /** Title */
+            title: string;
+        };
+        /** ReviewAnswer */
+        ReviewAnswer: {
+            /** Agent Work Order Id */
+            agent_work_order_id: string;
+            /** @description Null until there is one */
+            review: components["schemas"]["Review"] | null;
         };
         /** SandboxType */
         SandboxType: {
@@ -2322,10 +2634,14 @@ export interface operations {
                 limit?: number;
                 /** @description How many to leave out first */
                 offset?: number;
+                /** @description Oldest first, or newest first */
+                order?: "asc" | "desc";
                 /** @description Text in id, address, prompt, branch or issue */
                 q?: string | null;
                 /** @description Address or key of a repository */
                 repository?: string | null;
+                /** @description What to sort by */
+                sort?: "created_at" | "updated_at";
                 /** @description Only these; may be repeated */
                 status?: components["schemas"]["AgentWorkOrderStatus"][] | null;
                 workflow?: string | null;
@@ -2553,6 +2869,78 @@ export interface operations {
             };
         };
     };
+    list_commits: {
+        parameters: {
+            query?: {
+                /** @description How many */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a work order, or any unique beginning of one */
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommitList"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_commit_diff: {
+        parameters: {
+            query?: never;
+            header?: {
+                accept?: string;
+            };
+            path: {
+                /** @description Id of a work order, or any unique beginning of one */
+                agent_work_order_id: string;
+                /** @description Full id of one of its commits */
+                sha: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommitDiffAnswer"];
+                    "text/x-diff": string;
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     get_diff: {
         parameters: {
             query?: never;
@@ -2623,12 +3011,18 @@ export interface operations {
     get_logs: {
         parameters: {
             query?: {
+                /** @description Only lines with a larger `n`: to go on behind it */
+                after?: number;
                 /** @description Only this level */
                 level?: string | null;
                 /** @description How many */
                 limit?: number;
                 /** @description How many to leave out first */
                 offset?: number;
+                /** @description Oldest first, or newest first */
+                order?: "asc" | "desc";
+                /** @description Text in the event or its fields, in either case */
+                q?: string | null;
             };
             header?: never;
             path: {
@@ -2782,6 +3176,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentWorkOrderResponse"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_review: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a work order, or any unique beginning of one */
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewAnswer"];
                 };
             };
             /** @description What went wrong, as application/problem+json */
@@ -3121,6 +3547,77 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AvailableAgentList"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_commands: {
+        parameters: {
+            query?: {
+                /** @description Its trusted branch; the default one */
+                base?: string | null;
+                /** @description Its address; the built-in ones without */
+                repository?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommandList"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_command: {
+        parameters: {
+            query?: {
+                /** @description Its trusted branch; the default one */
+                base?: string | null;
+                /** @description Its address; the built-in ones without */
+                repository?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Name of a command */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommandAnswer"];
                 };
             };
             /** @description What went wrong, as application/problem+json */

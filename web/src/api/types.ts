@@ -1,12 +1,25 @@
 /** Short names for what the server sends. */
 
+import type { ApprovalState, OrderStatus, TaskState } from "@/lib/states";
+
 import type { components } from "./schema";
+
+export type { ApprovalState, OrderStatus, TaskState } from "@/lib/states";
 
 type Schemas = components["schemas"];
 
+type Same<A, B> = [A, B] extends [B, A] ? true : false;
+/** A state that the server has and pages do not know, or the other way round, does not compile. */
+export const STATES_ARE_THE_SERVERS = {
+  order: true,
+  approval: true,
+} satisfies {
+  order: Same<OrderStatus, Schemas["AgentWorkOrderStatus"]>;
+  approval: Same<ApprovalState, Schemas["Approval"]["state"]>;
+};
+
 export type Order = Schemas["AgentWorkOrder"];
 export type OrderSummary = Schemas["AgentWorkOrderSummary"];
-export type OrderStatus = Schemas["AgentWorkOrderStatus"];
 export type OrderPage = Schemas["AgentWorkOrderList"];
 export type Phase = Schemas["AgentWorkflowPhase"];
 export type PhaseHistoryEntry = Schemas["PhaseHistoryEntry"];
@@ -15,8 +28,6 @@ export type NewOrder = Schemas["CreateAgentWorkOrderRequest"];
 export type PromptAnswer = Schemas["AgentPromptResponse"];
 export type OverrideRequest = Schemas["OverrideRequest"];
 
-export type TaskState =
-  "pending" | "running" | "awaiting_approval" | "succeeded" | "failed" | "skipped" | "cancelled";
 export type TaskRisk = "low" | "medium" | "high";
 export type Task = Omit<Schemas["Task"], "state"> & { state: TaskState };
 export type TaskFailure = Schemas["TaskFailure"];
@@ -29,9 +40,12 @@ export type TranscriptEntry = Schemas["TranscriptEntry"];
 export type TranscriptPage = Schemas["TranscriptPage"];
 export type Artifact = Schemas["ArtifactEntry"];
 export type Diff = Schemas["DiffAnswer"];
+export type Commit = Schemas["Commit"];
+export type CommitList = Schemas["CommitList"];
+export type CommitDiff = Schemas["CommitDiffAnswer"];
+export type Review = Schemas["Review"];
 
 export type Approval = Schemas["Approval"];
-export type ApprovalState = Approval["state"];
 
 export type Workflow = Schemas["Workflow"];
 export type WorkflowSummary = Schemas["WorkflowSummary"];
@@ -43,6 +57,7 @@ export type WorkflowValidation = Schemas["WorkflowValidation"];
 
 export type Agent = Schemas["AvailableAgent"];
 export type SandboxType = Schemas["SandboxType"];
+export type Command = Schemas["CommandSummary"];
 export type Tool = Schemas["Tool"];
 export type Repository = Schemas["GitHubRepository"];
 export type RepositoryVerification = Schemas["GitHubRepositoryVerificationResponse"];
@@ -51,5 +66,3 @@ export type ServerStatus = Schemas["Status"];
 export type Session = Schemas["Session"];
 export type Role = Session["role"];
 export type ProblemDocument = Schemas["ProblemDocument"];
-
-export type { Commit, CommitList, Review } from "./unpublished";
