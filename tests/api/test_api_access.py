@@ -45,6 +45,8 @@ NEEDS = {
     ("get", "/api/approvals/{approval_id}"): READ,
     ("post", "/api/approvals/{approval_id}/approve"): APPROVE,
     ("post", "/api/approvals/{approval_id}/reject"): APPROVE,
+    ("get", "/api/commands"): READ,
+    ("get", "/api/commands/{name}"): READ,
     ("get", "/api/tools"): READ,
     ("get", "/api/available-agents"): READ,
     ("get", "/api/sandbox-types"): READ,

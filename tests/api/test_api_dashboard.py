@@ -29,6 +29,8 @@ def built(tmp_path: Path) -> Path:
     (folder / "assets" / "main-abc.js.gz").write_bytes(gzip.compress(SCRIPT))
     (folder / "assets" / "strange.exe").write_bytes(b"MZ")
     (tmp_path / "secret.txt").write_text("not for the web")
+    (folder / ".vite").mkdir()
+    (folder / ".vite" / "manifest.json").write_text("not for the web")
     (folder / "assets" / "link.txt").symlink_to(tmp_path / "secret.txt")
     return folder
 
@@ -104,6 +106,7 @@ async def test_assets_are_kept_forever_and_sent_compressed(page: httpx.AsyncClie
         "/assets/..%2f..%2fsecret.txt",
         "/assets//etc/passwd", "/assets/link.txt", "/index.html/../../secret.txt",
         "/assets/main-abc.js.gz", "/assets/main-abc.js%00", "/assets/",
+        "/.vite/manifest.json",
     ],
 )  # fmt: skip
 async def test_nothing_but_the_files_can_be_asked_for(page: httpx.AsyncClient, path: str) -> None:

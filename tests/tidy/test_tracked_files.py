@@ -69,7 +69,7 @@ def test_no_address_of_a_package_registry() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("name", ["runtime", "dev", "tools"])
+@pytest.mark.parametrize("name", ["runtime", "dev", "tools", "node"])
 def test_requirements_are_pinned_with_hashes_and_nothing_else(name: str) -> None:
     text = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
     for entry in text.replace("\\\n", " ").splitlines():

@@ -61,8 +61,10 @@ def read(folder: Path = FOLDER) -> tuple[bytes | None, dict[str, File]]:
     """The page (None when nothing was built) and the other files by address."""
     contents: dict[str, bytes] = {}
     for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
-        if path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_FILE_BYTES:
-            contents["/" + path.relative_to(folder).as_posix()] = path.read_bytes()
+        address = "/" + path.relative_to(folder).as_posix()
+        known = path.is_file() and not path.is_symlink() and "/." not in address
+        if known and path.stat().st_size <= MAX_FILE_BYTES:
+            contents[address] = path.read_bytes()
     page = contents.pop(f"/{PAGE}", None)
     suffixes = tuple(suffix for _, suffix in ENCODINGS)
     files = {

@@ -18,7 +18,7 @@ from agent_work_orders.api.asked import (
     rooms_of,
 )
 from agent_work_orders.security.roles import Caller
-from agent_work_orders.state_manager.logbook import LogFilter, LogPage
+from agent_work_orders.state_manager.logbook import LogFilter
 from agent_work_orders.state_manager.records import OrderFilter, OrderRecord
 from agent_work_orders.work_orders import find, inspect, submit
 from agent_work_orders.work_orders.rooms import Rooms
