@@ -22,7 +22,9 @@ describe("parseAnsi", () => {
       ["green", "bright-green"],
       ["!", undefined],
     ]);
-    expect(toned(`${E}[38;5;9ma${E}[38;5;200mb${E}[38:5:4mc${E}[38;2;1;2;3md${E}[48;5;1me`)).toEqual([
+    expect(
+      toned(`${E}[38;5;9ma${E}[38;5;200mb${E}[38:5:4mc${E}[38;2;1;2;3md${E}[48;5;1me`),
+    ).toEqual([
       ["a", "bright-red"],
       ["b", undefined],
       ["c", "blue"],
@@ -54,7 +56,14 @@ describe("parseAnsi", () => {
   });
 
   it("survives what is cut off or broken", () => {
-    for (const end of [E, `${E}[`, `${E}[31`, `${E}]0;never ends`, `${E}P${"x".repeat(1000)}`, `${E}(`]) {
+    for (const end of [
+      E,
+      `${E}[`,
+      `${E}[31`,
+      `${E}]0;never ends`,
+      `${E}P${"x".repeat(1000)}`,
+      `${E}(`,
+    ]) {
       expect(texts(`a${end}`)).toEqual(["a"]);
     }
     expect(texts(`a${E}${E}[31mb`)).toEqual(["a", "b"]);
@@ -77,7 +86,17 @@ describe("parseAnsi", () => {
 
   it("ends for long lines of every bad kind", () => {
     const size = 1_000_000;
-    for (const piece of ["x", E, `${E}[`, `${E}[1m`, `${E}]`, "\u0090", `${E}[1;`, "\u202e", `${E}[31mx`]) {
+    for (const piece of [
+      "x",
+      E,
+      `${E}[`,
+      `${E}[1m`,
+      `${E}]`,
+      "\u0090",
+      `${E}[1;`,
+      "\u202e",
+      `${E}[31mx`,
+    ]) {
       const line = piece.repeat(Math.ceil(size / piece.length));
       expect(parseAnsi(line).length).toBeLessThanOrEqual(MAX_SEGMENTS);
     }
@@ -85,7 +104,26 @@ describe("parseAnsi", () => {
 
   it("agrees with stripAnsi, and leaves no control character, whatever comes", () => {
     const random = seeded(7);
-    const pieces = [E, "[", "]", "m", "31", ";", ":", "0", "x", "\u0007", "\\", "P", "\u009b", "\u009c", "(", "é", "\n", "38;5;"];
+    const pieces = [
+      E,
+      "[",
+      "]",
+      "m",
+      "31",
+      ";",
+      ":",
+      "0",
+      "x",
+      "\u0007",
+      "\\",
+      "P",
+      "\u009b",
+      "\u009c",
+      "(",
+      "é",
+      "\n",
+      "38;5;",
+    ];
     for (let round = 0; round < 2000; round++) {
       const line = random.text(pieces, 30);
       const joined = texts(line).join("");

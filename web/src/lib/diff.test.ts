@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { parseDiff } from "./diff";
 import { flattenDiff, summariseDiff } from "./diff-rows";
 import { seeded } from "./test-random";
-import { wordDiff } from "./word-diff";
 
 const MODIFIED = `diff --git a/calc.py b/calc.py
 index 1111111..2222222 100644
@@ -30,11 +29,22 @@ describe("parseDiff", () => {
   it("reads a modified file with line numbers", () => {
     const file = only(MODIFIED);
     expect(file).toMatchObject({
-      key: "calc.py", oldPath: "calc.py", newPath: "calc.py", kind: "modified", additions: 2, deletions: 1,
+      key: "calc.py",
+      oldPath: "calc.py",
+      newPath: "calc.py",
+      kind: "modified",
+      additions: 2,
+      deletions: 1,
     });
     expect(file.hunks).toHaveLength(1);
-    expect(file.hunks[0]).toMatchObject({ header: "@@ -1,4 +1,5 @@ def add", oldStart: 1, newStart: 1 });
-    expect(file.hunks[0]?.lines.map((one) => [one.kind, one.oldNumber, one.newNumber, one.text])).toEqual([
+    expect(file.hunks[0]).toMatchObject({
+      header: "@@ -1,4 +1,5 @@ def add",
+      oldStart: 1,
+      newStart: 1,
+    });
+    expect(
+      file.hunks[0]?.lines.map((one) => [one.kind, one.oldNumber, one.newNumber, one.text]),
+    ).toEqual([
       ["context", 1, 1, "def add(a, b):"],
       ["del", 2, null, "    return a - b"],
       ["add", null, 2, "    return a + b"],
@@ -50,16 +60,22 @@ describe("parseDiff", () => {
   });
 
   it("reads added, deleted and empty files", () => {
-    const added = only("diff --git a/n b/n\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n");
+    const added = only(
+      "diff --git a/n b/n\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n",
+    );
     expect(added).toMatchObject({ kind: "added", oldPath: null, newPath: "n", additions: 1 });
-    const deleted = only("diff --git a/n b/n\ndeleted file mode 100644\n--- a/n\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n");
+    const deleted = only(
+      "diff --git a/n b/n\ndeleted file mode 100644\n--- a/n\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n",
+    );
     expect(deleted).toMatchObject({ kind: "deleted", oldPath: "n", newPath: null, deletions: 1 });
     const empty = only("diff --git a/e b/e\nnew file mode 100644\nindex 0..e69de29\n");
     expect(empty).toMatchObject({ kind: "added", oldPath: null, newPath: "e", hunks: [] });
   });
 
   it("reads renames and copies, with and without changes", () => {
-    const pure = only("diff --git a/old name b/new name\nsimilarity index 100%\nrename from old name\nrename to new name\n");
+    const pure = only(
+      "diff --git a/old name b/new name\nsimilarity index 100%\nrename from old name\nrename to new name\n",
+    );
     expect(pure).toMatchObject({ kind: "renamed", oldPath: "old name", newPath: "new name" });
     const changed = only(
       "diff --git a/o b/d/n\nsimilarity index 90%\nrename from o\nrename to d/n\nindex 1..2\n--- a/o\n+++ b/d/n\n@@ -1 +1 @@\n-x\n+y\n",
@@ -72,12 +88,17 @@ describe("parseDiff", () => {
   it("reads modes and binary files", () => {
     const mode = only("diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n");
     expect(mode).toMatchObject({ kind: "mode", oldMode: "100644", newMode: "100755" });
-    const binary = only("diff --git a/i.png b/i.png\nindex 1..2 100644\nBinary files a/i.png and b/i.png differ\n");
+    const binary = only(
+      "diff --git a/i.png b/i.png\nindex 1..2 100644\nBinary files a/i.png and b/i.png differ\n",
+    );
     expect(binary.kind).toBe("binary");
     const patch = parseDiff(
       "diff --git a/i b/i\nnew file mode 100644\nGIT binary patch\nliteral 3\nKcmZ\n\nliteral 0\nHcmV\n\ndiff --git a/x b/x\nold mode 100644\nnew mode 100755\n",
     );
-    expect(patch.map((one) => [one.kind, one.oldPath])).toEqual([["binary", null], ["mode", "x"]]);
+    expect(patch.map((one) => [one.kind, one.oldPath])).toEqual([
+      ["binary", null],
+      ["mode", "x"],
+    ]);
   });
 
   it("reads quoted names", () => {
@@ -85,19 +106,26 @@ describe("parseDiff", () => {
       'diff --git "a/gr\\303\\274n \\"x\\"\\t.txt" "b/gr\\303\\274n \\"x\\"\\t.txt"\n--- "a/gr\\303\\274n \\"x\\"\\t.txt"\n+++ "b/gr\\303\\274n \\"x\\"\\t.txt"\n@@ -1 +1 @@\n-a\n+b\n',
     );
     expect(file).toMatchObject({ oldPath: 'grün "x"\t.txt', newPath: 'grün "x"\t.txt' });
-    const mixed = only('diff --git a/plain "b/\\346\\274\\242"\nrename from plain\nrename to "\\346\\274\\242"\n');
+    const mixed = only(
+      'diff --git a/plain "b/\\346\\274\\242"\nrename from plain\nrename to "\\346\\274\\242"\n',
+    );
     expect(mixed).toMatchObject({ oldPath: "plain", newPath: "漢" });
     expect(only('diff --git "a/\\377" "b/\\377"\n').newPath).toBe("\ufffd");
     expect(only('diff --git "a/never ends\n').kind).toBe("modified");
   });
 
   it("reads names with spaces, and without prefixes", () => {
-    const spaces = only("diff --git a/a b c b/a b c\n--- a/a b c\t\n+++ b/a b c\t\n@@ -1 +1 @@\n-a\n+b\n");
+    const spaces = only(
+      "diff --git a/a b c b/a b c\n--- a/a b c\t\n+++ b/a b c\t\n@@ -1 +1 @@\n-a\n+b\n",
+    );
     expect(spaces).toMatchObject({ oldPath: "a b c", newPath: "a b c" });
     const bare = only("diff --git a/x.py a/x.py\n--- a/x.py\n+++ a/x.py\n@@ -1 +1 @@\n-a\n+b\n");
     expect(bare).toMatchObject({ oldPath: "a/x.py", newPath: "a/x.py" });
     expect(only("diff --git x.py x.py\nold mode 1\nnew mode 2\n").newPath).toBe("x.py");
-    expect(only("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n")).toMatchObject({ oldPath: "x", newPath: "x" });
+    expect(only("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n")).toMatchObject({
+      oldPath: "x",
+      newPath: "x",
+    });
   });
 
   it("notes a missing line end and CR LF", () => {
@@ -117,7 +145,12 @@ describe("parseDiff", () => {
       "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n--- a/evil\n-@@ -1 +1 @@\n-diff --git a/e b/e\n+++ b/evil\n+diff --git a/e b/e\n+@@ x\n",
     );
     expect(file.hunks[0]?.lines.map((one) => one.text)).toEqual([
-      "-- a/evil", "@@ -1 +1 @@", "diff --git a/e b/e", "++ b/evil", "diff --git a/e b/e", "@@ x",
+      "-- a/evil",
+      "@@ -1 +1 @@",
+      "diff --git a/e b/e",
+      "++ b/evil",
+      "diff --git a/e b/e",
+      "@@ x",
     ]);
   });
 
@@ -127,7 +160,9 @@ describe("parseDiff", () => {
   });
 
   it("survives being cut anywhere, and loses nothing before the cut", () => {
-    const patch = MODIFIED + 'diff --git "a/\\303\\274" "b/\\303\\274"\nnew file mode 100644\n--- /dev/null\n+++ "b/\\303\\274"\n@@ -0,0 +1,2 @@\n+x\n+y\n';
+    const patch =
+      MODIFIED +
+      'diff --git "a/\\303\\274" "b/\\303\\274"\nnew file mode 100644\n--- /dev/null\n+++ "b/\\303\\274"\n@@ -0,0 +1,2 @@\n+x\n+y\n';
     for (let end = 0; end <= patch.length; end++) {
       const files = parseDiff(patch.slice(0, end));
       if (end >= MODIFIED.length) expect(files[0]).toEqual(only(MODIFIED));
@@ -136,7 +171,25 @@ describe("parseDiff", () => {
 
   it("ends, whatever comes", () => {
     const random = seeded(3);
-    const pieces = ["diff --git ", "a/x b/x", "\n", "--- ", "+++ ", "@@ -1,3 +1,3 @@", "+a", "-b", " c", "\\ No", '"', "\\30", "rename from ", "\r", "/dev/null", "\t", "999999999"];
+    const pieces = [
+      "diff --git ",
+      "a/x b/x",
+      "\n",
+      "--- ",
+      "+++ ",
+      "@@ -1,3 +1,3 @@",
+      "+a",
+      "-b",
+      " c",
+      "\\ No",
+      '"',
+      "\\30",
+      "rename from ",
+      "\r",
+      "/dev/null",
+      "\t",
+      "999999999",
+    ];
     for (let round = 0; round < 2000; round++) {
       const patch = random.text(pieces, 60);
       const files = parseDiff(patch);
@@ -162,7 +215,18 @@ describe("flattenDiff", () => {
     );
     const rows = flattenDiff(files, new Set());
     expect(rows.map((row) => row.type)).toEqual([
-      "file", "hunk", "line", "line", "line", "line", "hunk", "line", "line", "line", "file", "note",
+      "file",
+      "hunk",
+      "line",
+      "line",
+      "line",
+      "line",
+      "hunk",
+      "line",
+      "line",
+      "line",
+      "file",
+      "note",
     ]);
     const counterparts = rows.flatMap((row) => (row.type === "line" ? [row.counterpart] : []));
     expect(counterparts).toEqual(["c", "d", "a", "b", null, null, null]);
@@ -170,40 +234,5 @@ describe("flattenDiff", () => {
     const folded = flattenDiff(files, new Set(["x"]));
     expect(folded.map((row) => row.type)).toEqual(["file", "file", "note"]);
     expect(summariseDiff(files)).toBe("2 files, 4 added, 3 removed");
-  });
-});
-
-describe("wordDiff", () => {
-  const marked = (spans: { text: string; changed: boolean }[]) =>
-    spans.map((one) => (one.changed ? `[${one.text}]` : one.text)).join("");
-
-  it("marks the words that differ", () => {
-    const { before, after } = wordDiff("return a - b;", "return a + b;");
-    expect(marked(before)).toBe("return a [-] b;");
-    expect(marked(after)).toBe("return a [+] b;");
-    const call = wordDiff("run(one, three)", "run(one, two, three)");
-    expect(marked(call.before)).toBe("run(one, three)");
-    expect(marked(call.after)).toBe("run(one, [two, ]three)");
-  });
-
-  it("keeps the texts whole, and equal texts unmarked", () => {
-    const random = seeded(4);
-    for (let round = 0; round < 500; round++) {
-      const a = random.text(["foo", " ", "(", "é", "👍", "\ud83d", "\t", "_1"], 20);
-      const b = random.text(["foo", " ", "(", "é", "👍", "bar"], 20);
-      const { before, after } = wordDiff(a, b);
-      expect(before.map((one) => one.text).join("")).toBe(a);
-      expect(after.map((one) => one.text).join("")).toBe(b);
-      const same = (spans: { text: string; changed: boolean }[]) =>
-        spans.filter((one) => !one.changed).map((one) => one.text).join("");
-      expect(same(before)).toBe(same(after));
-      expect(wordDiff(a, a).before.every((one) => !one.changed)).toBe(true);
-    }
-  });
-
-  it("is bounded", () => {
-    const { before } = wordDiff("a b ".repeat(100_000), "c d ".repeat(100_000));
-    expect(before).toHaveLength(1);
-    expect(wordDiff("a ".repeat(1000), "b ".repeat(1000)).after).toHaveLength(2);
   });
 });

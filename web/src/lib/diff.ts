@@ -4,14 +4,7 @@
  */
 import { splitHeader, unprefixed, unquoted } from "./diff-paths";
 
-export type DiffKind =
-  | "added"
-  | "deleted"
-  | "modified"
-  | "renamed"
-  | "copied"
-  | "mode"
-  | "binary";
+export type DiffKind = "added" | "deleted" | "modified" | "renamed" | "copied" | "mode" | "binary";
 
 export interface DiffLine {
   kind: "context" | "add" | "del" | "nonewline";
@@ -163,47 +156,41 @@ function row(
   return crlf ? { kind, oldNumber, newNumber, text, crlf } : { kind, oldNumber, newNumber, text };
 }
 
-function readHeader(file: Draft, raw: string): void {
-  const line = trimCr(raw);
-  const after = (start: string) => (line.startsWith(start) ? line.slice(start.length) : null);
-  const set = (value: string | null, use: (value: string) => void) => {
-    if (value !== null) use(value);
-    return value !== null;
+type Header = (file: Draft, value: string) => void;
+
+const moved =
+  (kind: "renamed" | "copied", side: "oldPath" | "newPath"): Header =>
+  (file, path) => {
+    file.kind = kind;
+    file[side] = unquoted(path);
   };
+
+const HEADERS: [start: string, read: Header][] = [
+  [
+    "new file mode ",
+    (file, mode) => Object.assign(file, { kind: "added", newMode: mode, oldPath: null }),
+  ],
+  [
+    "deleted file mode ",
+    (file, mode) => Object.assign(file, { kind: "deleted", oldMode: mode, newPath: null }),
+  ],
+  ["old mode ", (file, mode) => (file.oldMode = mode)],
+  ["new mode ", (file, mode) => (file.newMode = mode)],
+  ["rename from ", moved("renamed", "oldPath")],
+  ["rename to ", moved("renamed", "newPath")],
+  ["copy from ", moved("copied", "oldPath")],
+  ["copy to ", moved("copied", "newPath")],
+  ["--- ", (file, path) => readSide(file, "oldPath", path)],
+  ["+++ ", (file, path) => readSide(file, "newPath", path)],
+  ["Binary files ", (file) => (file.isBinary = true)],
+  ["GIT binary patch", (file) => (file.isBinary = true)],
+];
+
+function readHeader(file: Draft, raw: string): void {
   if (file.hunks.length > 0) return;
-  const known =
-    set(after("new file mode "), (mode) => {
-      file.kind = "added";
-      file.newMode = mode;
-      file.oldPath = null;
-    }) ||
-    set(after("deleted file mode "), (mode) => {
-      file.kind = "deleted";
-      file.oldMode = mode;
-      file.newPath = null;
-    }) ||
-    set(after("old mode "), (mode) => (file.oldMode = mode)) ||
-    set(after("new mode "), (mode) => (file.newMode = mode)) ||
-    set(after("rename from "), (path) => {
-      file.kind = "renamed";
-      file.oldPath = unquoted(path);
-    }) ||
-    set(after("rename to "), (path) => {
-      file.kind = "renamed";
-      file.newPath = unquoted(path);
-    }) ||
-    set(after("copy from "), (path) => {
-      file.kind = "copied";
-      file.oldPath = unquoted(path);
-    }) ||
-    set(after("copy to "), (path) => {
-      file.kind = "copied";
-      file.newPath = unquoted(path);
-    }) ||
-    set(after("--- "), (path) => readSide(file, "oldPath", path)) ||
-    set(after("+++ "), (path) => readSide(file, "newPath", path));
-  if (known) return;
-  if (line.startsWith("Binary files ") || line === "GIT binary patch") file.isBinary = true;
+  const line = trimCr(raw);
+  const found = HEADERS.find(([start]) => line.startsWith(start));
+  found?.[1](file, line.slice(found[0].length));
 }
 
 function readSide(file: Draft, side: "oldPath" | "newPath", text: string): void {

@@ -6,12 +6,23 @@ import { layersOf, layout, NODE_HEIGHT, NODE_WIDTH } from "./graph-layout";
 import { seeded } from "./test-random";
 
 const task = (path: string, more: Partial<GraphTask> = {}): GraphTask => ({
-  path, kind: "tool", uses: "agent.command", needs: [], state: "succeeded", ...more,
+  path,
+  kind: "tool",
+  uses: "agent.command",
+  needs: [],
+  state: "succeeded",
+  ...more,
 });
 
 const BUILTIN = [
   task("plan"),
-  task("implement", { kind: "repeat", uses: null, needs: ["plan"], state: "running", iterations: 2 }),
+  task("implement", {
+    kind: "repeat",
+    uses: null,
+    needs: ["plan"],
+    state: "running",
+    iterations: 2,
+  }),
   task("implement[1]", { kind: "group", uses: null }),
   task("implement[1].build"),
   task("implement[1].check", { needs: ["build"] }),
@@ -80,7 +91,10 @@ describe("foldTasks", () => {
   });
 
   it("makes up scopes that are missing, and takes their worst state", () => {
-    const graph = fold([task("x[1].a", { state: "failed" }), task("x[1].b", { state: "running" })], "x");
+    const graph = fold(
+      [task("x[1].a", { state: "failed" }), task("x[1].b", { state: "running" })],
+      "x",
+    );
     expect(ids(graph)).toEqual(["x", "x[1]"]);
     expect(graph.nodes[0]).toMatchObject({ kind: "group", task: null, state: "failed" });
   });
@@ -92,10 +106,12 @@ describe("foldTasks", () => {
   });
 
   it("reads a workflow, which has no states", () => {
-    const graph = fold(fromWorkflow([
-      { id: "a", kind: "tool", uses: "x", needs: [] },
-      { id: "b", kind: "repeat", uses: null, needs: ["a"] },
-    ]));
+    const graph = fold(
+      fromWorkflow([
+        { id: "a", kind: "tool", uses: "x", needs: [] },
+        { id: "b", kind: "repeat", uses: null, needs: ["a"] },
+      ]),
+    );
     expect(graph.nodes.map((one) => one.state)).toEqual([null, null]);
     expect(arrows(graph)).toEqual(["a→b"]);
   });
@@ -104,13 +120,18 @@ describe("foldTasks", () => {
     const random = seeded(5);
     for (let round = 0; round < 300; round++) {
       const tasks = Array.from({ length: 20 }, () =>
-        task(random.text(["a", "b", ".", "[", "]", "1", "[2]", ".a"], 10), { needs: ["a", "b", ""] }));
+        task(random.text(["a", "b", ".", "[", "]", "1", "[2]", ".a"], 10), {
+          needs: ["a", "b", ""],
+        }),
+      );
       const all = new Set(tasks.map((one) => one.path));
       const graph = foldTasks(tasks, all);
       const known = new Set(ids(graph));
       expect(known.size).toBe(graph.nodes.length);
-      for (const edge of graph.edges) expect(known.has(edge.source) && known.has(edge.target)).toBe(true);
-      for (const node of graph.nodes) expect(node.parent === null || known.has(node.parent)).toBe(true);
+      for (const edge of graph.edges)
+        expect(known.has(edge.source) && known.has(edge.target)).toBe(true);
+      for (const node of graph.nodes)
+        expect(node.parent === null || known.has(node.parent)).toBe(true);
       expect(layout(graph, { direction: "down" }).boxes.size).toBe(graph.nodes.length);
     }
     expect(fold([task("a.".repeat(50_000))]).nodes.length).toBeGreaterThan(0);
@@ -160,8 +181,11 @@ describe("layout", () => {
         for (const other of graph.nodes) {
           const second = boxes.get(other.id);
           if (!second || other.id === node.id || other.parent !== node.parent) continue;
-          const apart = box.x + box.width <= second.x || second.x + second.width <= box.x ||
-            box.y + box.height <= second.y || second.y + second.height <= box.y;
+          const apart =
+            box.x + box.width <= second.x ||
+            second.x + second.width <= box.x ||
+            box.y + box.height <= second.y ||
+            second.y + second.height <= box.y;
           expect(apart).toBe(true);
         }
       }
@@ -178,17 +202,36 @@ describe("layout", () => {
   it("is the same every time, and ends for many nodes and for cycles", () => {
     const random = seeded(6);
     const tasks = Array.from({ length: 1000 }, (_, at) =>
-      task(`t${at}`, { needs: at === 0 ? [] : [`t${random.int(0, at - 1)}`, `t${random.int(0, at - 1)}`] }));
+      task(`t${at}`, {
+        needs: at === 0 ? [] : [`t${random.int(0, at - 1)}`, `t${random.int(0, at - 1)}`],
+      }),
+    );
     const graph = fold(tasks);
     const first = layout(graph, { direction: "right" });
     expect(layout(graph, { direction: "right" })).toEqual(first);
     expect(first.boxes.size).toBe(1000);
-    expect(layersOf(["a", "b", "c"], [["a", "b"], ["b", "a"], ["b", "c"]]).flat().sort()).toEqual(["a", "b", "c"]);
-    const ring = Array.from({ length: 200 }, (_, at) => task(`r${at}`, { needs: [`r${(at + 199) % 200}`] }));
+    expect(
+      layersOf(
+        ["a", "b", "c"],
+        [
+          ["a", "b"],
+          ["b", "a"],
+          ["b", "c"],
+        ],
+      )
+        .flat()
+        .sort(),
+    ).toEqual(["a", "b", "c"]);
+    const ring = Array.from({ length: 200 }, (_, at) =>
+      task(`r${at}`, { needs: [`r${(at + 199) % 200}`] }),
+    );
     expect(layout(fold(ring), { direction: "down" }).boxes.size).toBe(200);
   });
 
   it("has nothing for nothing", () => {
-    expect(layout({ nodes: [], edges: [] }, { direction: "right" })).toMatchObject({ width: 0, height: 0 });
+    expect(layout({ nodes: [], edges: [] }, { direction: "right" })).toMatchObject({
+      width: 0,
+      height: 0,
+    });
   });
 });

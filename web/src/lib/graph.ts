@@ -234,8 +234,8 @@ function edgesOf<T extends GraphTask>(scope: Place<T>): GraphEdge[] {
 }
 
 /** The tasks of a workflow, which are all at the top. */
-export function fromWorkflow<T extends { id: string; kind: string; uses: string | null; needs: string[] }>(
-  tasks: readonly T[],
-): (T & { path: string })[] {
+export function fromWorkflow<
+  T extends { id: string; kind: string; uses: string | null; needs: string[] },
+>(tasks: readonly T[]): (T & { path: string })[] {
   return tasks.map((task) => ({ ...task, path: task.id }));
 }

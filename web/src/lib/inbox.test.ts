@@ -8,22 +8,51 @@ const NOW = Date.parse("2026-03-12T12:00:00Z");
 const daysAgo = (days: number) => new Date(NOW - days * 86_400_000).toISOString();
 
 const order = (id: string, more: Partial<InboxOrder> = {}): InboxOrder => ({
-  agent_work_order_id: id, status: "running", waiting_reason: null, waiting_until: null, error_code: null,
-  error_message: null, error_hint: null, title: null, initial_prompt: "Fix it", github_issue_number: null,
-  current_phase: null, git_branch_name: "feat/x", github_pull_request_url: null, created_at: daysAgo(2),
-  updated_at: daysAgo(1), execution_completed_at: null, ...more,
+  agent_work_order_id: id,
+  status: "running",
+  waiting_reason: null,
+  waiting_until: null,
+  error_code: null,
+  error_message: null,
+  error_hint: null,
+  title: null,
+  initial_prompt: "Fix it",
+  github_issue_number: null,
+  current_phase: null,
+  git_branch_name: "feat/x",
+  github_pull_request_url: null,
+  created_at: daysAgo(2),
+  updated_at: daysAgo(1),
+  execution_completed_at: null,
+  ...more,
 });
-const approval = (id: string, orderId: string, more: Partial<InboxApproval> = {}): InboxApproval => ({
-  approval_id: id, agent_work_order_id: orderId, task: "publish", message: "Open the pull request?",
-  state: "asked", asked_at: daysAgo(0.5), expires_at: null, ...more,
+const approval = (
+  id: string,
+  orderId: string,
+  more: Partial<InboxApproval> = {},
+): InboxApproval => ({
+  approval_id: id,
+  agent_work_order_id: orderId,
+  task: "publish",
+  message: "Open the pull request?",
+  state: "asked",
+  asked_at: daysAgo(0.5),
+  expires_at: null,
+  ...more,
 });
 const waits = (reason: string | null, status = "waiting", until: string | null = null): OrderLike =>
   order("wo", { status, waiting_reason: reason, waiting_until: until });
 
 describe("explainWaiting", () => {
   it.each([
-    ["approval", true], ["paused", true], ["quarantined", true], ["model_quota", false],
-    ["circuit_open", false], ["retry: git_timeout", false], ["failure: tests_failed", true], ["failure", true],
+    ["approval", true],
+    ["paused", true],
+    ["quarantined", true],
+    ["model_quota", false],
+    ["circuit_open", false],
+    ["retry: git_timeout", false],
+    ["failure: tests_failed", true],
+    ["failure", true],
   ])("%s: a person must act: %s", (reason, needsPerson) => {
     const why = explainWaiting(waits(reason));
     expect(why?.needsPerson).toBe(needsPerson);
@@ -32,13 +61,20 @@ describe("explainWaiting", () => {
   });
 
   it("names the failure in words", () => {
-    expect(explainWaiting(waits("failure: tests_failed"))?.title).toBe("Stopped by a failure: tests failed");
-    expect(explainWaiting(waits("retry: git_timeout"))?.title).toBe("Trying again soon: git timeout");
+    expect(explainWaiting(waits("failure: tests_failed"))?.title).toBe(
+      "Stopped by a failure: tests failed",
+    );
+    expect(explainWaiting(waits("retry: git_timeout"))?.title).toBe(
+      "Trying again soon: git timeout",
+    );
     expect(explainWaiting(waits("failure: x", "paused"))?.title).toBe("Stopped by a failure: x");
   });
 
   it("keeps reasons it does not know, and says who must act", () => {
-    expect(explainWaiting(waits("solar_flare"))).toMatchObject({ title: "Waiting: solar flare", needsPerson: true });
+    expect(explainWaiting(waits("solar_flare"))).toMatchObject({
+      title: "Waiting: solar flare",
+      needsPerson: true,
+    });
     expect(explainWaiting(waits("solar_flare", "waiting", daysAgo(-1)))?.needsPerson).toBe(false);
     expect(explainWaiting(waits("constructor"))?.title).toBe("Waiting: constructor");
     expect(explainWaiting(waits(null))?.title).toBe("Waiting");
@@ -48,22 +84,36 @@ describe("explainWaiting", () => {
   it("is silent about orders that do not wait", () => {
     expect(explainWaiting(waits("approval", "running"))).toBeNull();
     expect(explainWaiting(waits(null, "pending"))).toBeNull();
-    expect(explainWaiting(waits("rate_limit", "pending", daysAgo(-1)))).toMatchObject({ needsPerson: false, until: daysAgo(-1) });
+    expect(explainWaiting(waits("rate_limit", "pending", daysAgo(-1)))).toMatchObject({
+      needsPerson: false,
+      until: daysAgo(-1),
+    });
     expect(explainWaiting(waits("x", "completed"))).toBeNull();
   });
 });
 
 describe("guidance", () => {
   it("puts the server's hint first", () => {
-    const found = guidance(order("wo", {
-      status: "failed", error_code: "tests_failed", error_message: "The tests did not pass: 3 failed", error_hint: "Read test 7.",
-    }));
-    expect(found).toMatchObject({ title: "The tests did not pass", what: "The tests did not pass: 3 failed", code: "tests_failed" });
+    const found = guidance(
+      order("wo", {
+        status: "failed",
+        error_code: "tests_failed",
+        error_message: "The tests did not pass: 3 failed",
+        error_hint: "Read test 7.",
+      }),
+    );
+    expect(found).toMatchObject({
+      title: "The tests did not pass",
+      what: "The tests did not pass: 3 failed",
+      code: "tests_failed",
+    });
     expect(found?.steps[0]).toBe("Read test 7.");
   });
 
   it("has words for codes that it does not know, and for none", () => {
-    expect(guidance(order("wo", { status: "failed", error_code: "toString" }))?.title).toBe("The order failed");
+    expect(guidance(order("wo", { status: "failed", error_code: "toString" }))?.title).toBe(
+      "The order failed",
+    );
     const bare = guidance(order("wo", { status: "failed" }));
     expect(bare?.what).toBe("No reason was given.");
     expect(bare?.steps).toHaveLength(1);
@@ -75,7 +125,9 @@ describe("orderTitle", () => {
   it("takes the best that is known", () => {
     expect(orderTitle(order("wo-1", { title: "\n A title\nmore" }))).toBe("A title");
     expect(orderTitle(order("wo-1"))).toBe("Fix it");
-    expect(orderTitle(order("wo-1", { initial_prompt: null, github_issue_number: "7" }))).toBe("Issue #7");
+    expect(orderTitle(order("wo-1", { initial_prompt: null, github_issue_number: "7" }))).toBe(
+      "Issue #7",
+    );
     expect(orderTitle(order("wo-1", { initial_prompt: " \n " }))).toBe("wo-1");
     expect(orderTitle(order("wo-1", { title: "x".repeat(500) })).length).toBe(120);
   });
@@ -89,18 +141,28 @@ describe("inbox", () => {
   };
 
   it("sorts orders into sections", () => {
-    expect(sections([
-      order("run", { current_phase: "testing" }),
-      order("new", { status: "pending", created_at: daysAgo(3) }),
-      order("quota", { status: "waiting", waiting_reason: "model_quota", updated_at: daysAgo(0.5) }),
-      order("paused", { status: "paused", waiting_reason: "paused" }),
-      order("failed", { status: "failed", execution_completed_at: daysAgo(6) }),
-      order("old", { status: "failed", execution_completed_at: daysAgo(8) }),
-      order("ready", { status: "completed", execution_completed_at: daysAgo(2) }),
-      order("past", { status: "completed", execution_completed_at: daysAgo(9) }),
-      order("bare", { status: "completed", git_branch_name: null, execution_completed_at: daysAgo(2) }),
-      order("off", { status: "cancelled", execution_completed_at: daysAgo(1) }),
-    ])).toEqual([
+    expect(
+      sections([
+        order("run", { current_phase: "testing" }),
+        order("new", { status: "pending", created_at: daysAgo(3) }),
+        order("quota", {
+          status: "waiting",
+          waiting_reason: "model_quota",
+          updated_at: daysAgo(0.5),
+        }),
+        order("paused", { status: "paused", waiting_reason: "paused" }),
+        order("failed", { status: "failed", execution_completed_at: daysAgo(6) }),
+        order("old", { status: "failed", execution_completed_at: daysAgo(8) }),
+        order("ready", { status: "completed", execution_completed_at: daysAgo(2) }),
+        order("past", { status: "completed", execution_completed_at: daysAgo(9) }),
+        order("bare", {
+          status: "completed",
+          git_branch_name: null,
+          execution_completed_at: daysAgo(2),
+        }),
+        order("off", { status: "cancelled", execution_completed_at: daysAgo(1) }),
+      ]),
+    ).toEqual([
       ["order:failed", "order:paused"],
       ["order:quota", "order:run", "order:new"],
       ["order:ready"],
@@ -110,7 +172,9 @@ describe("inbox", () => {
 
   it("shows an approval once, with its order, and not when it is settled", () => {
     const asks = order("asks", { status: "waiting", waiting_reason: "approval" });
-    expect(sections([asks], [approval("a1", "asks"), approval("a2", "asks", { state: "approved" })])[0]).toEqual(["approval:a1"]);
+    expect(
+      sections([asks], [approval("a1", "asks"), approval("a2", "asks", { state: "approved" })])[0],
+    ).toEqual(["approval:a1"]);
     const [item] = inbox([asks], [approval("a1", "asks")], NOW).needsYou;
     expect(item?.order).toBe(asks);
     expect(item?.reason).toBe("Open the pull request?");
@@ -119,23 +183,53 @@ describe("inbox", () => {
     // Its order may be on another page.
     expect(inbox([], [approval("a1", "asks")], NOW).needsYou[0]?.order).toBeNull();
     // A parallel task goes on while another asks.
-    expect(sections([order("asks")], [approval("a1", "asks")])).toEqual([["approval:a1"], ["order:asks"], [], []]);
+    expect(sections([order("asks")], [approval("a1", "asks")])).toEqual([
+      ["approval:a1"],
+      ["order:asks"],
+      [],
+      [],
+    ]);
   });
 
   it("puts who has waited longest first", () => {
-    const found = inbox([], [approval("late", "x", { asked_at: daysAgo(1) }), approval("early", "y", { asked_at: daysAgo(2) })], NOW);
+    const found = inbox(
+      [],
+      [
+        approval("late", "x", { asked_at: daysAgo(1) }),
+        approval("early", "y", { asked_at: daysAgo(2) }),
+      ],
+      NOW,
+    );
     expect(found.needsYou.map((one) => one.approval?.approval_id)).toEqual(["early", "late"]);
   });
 
   it("places every order at most once, with a reason, in an order that does not depend on the input's", () => {
     const random = seeded(10);
-    const statuses = ["pending", "running", "waiting", "paused", "completed", "failed", "cancelled", "odd"];
+    const statuses = [
+      "pending",
+      "running",
+      "waiting",
+      "paused",
+      "completed",
+      "failed",
+      "cancelled",
+      "odd",
+    ];
     for (let round = 0; round < 200; round++) {
-      const orders = Array.from({ length: 12 }, (_, at) => order(`wo-${at}`, {
-        status: random.pick(statuses),
-        waiting_reason: random.pick([null, "approval", "model_quota", "failure: x", "__proto__", "retry:"]),
-        execution_completed_at: random.pick([null, daysAgo(1), daysAgo(30), "nonsense"]),
-      }));
+      const orders = Array.from({ length: 12 }, (_, at) =>
+        order(`wo-${at}`, {
+          status: random.pick(statuses),
+          waiting_reason: random.pick([
+            null,
+            "approval",
+            "model_quota",
+            "failure: x",
+            "__proto__",
+            "retry:",
+          ]),
+          execution_completed_at: random.pick([null, daysAgo(1), daysAgo(30), "nonsense"]),
+        }),
+      );
       const found = inbox(orders, [], NOW);
       const items = [...found.needsYou, ...found.running, ...found.inReview, ...found.done];
       expect(items).toHaveLength(orders.length);

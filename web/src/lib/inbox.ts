@@ -53,7 +53,10 @@ const PHASE_WORDS: Record<string, string> = {
 
 /** What an order is called, from the best that is known of it. */
 export function orderTitle(
-  order: Pick<InboxOrder, "agent_work_order_id" | "title" | "initial_prompt" | "github_issue_number">,
+  order: Pick<
+    InboxOrder,
+    "agent_work_order_id" | "title" | "initial_prompt" | "github_issue_number"
+  >,
 ): string {
   const words = firstLine(order.title ?? "") || firstLine(order.initial_prompt ?? "");
   if (words) return truncate(words, 120);
@@ -110,7 +113,8 @@ function placeOf(order: InboxOrder, now: number, asking: ReadonlySet<string>): P
       const why = explainWaiting(order);
       const isAsked = asking.has(order.agent_work_order_id);
       // Its approval is in the list already.
-      if (order.waiting_reason === "approval" && isAsked) return { section: null, reason: "", since };
+      if (order.waiting_reason === "approval" && isAsked)
+        return { section: null, reason: "", since };
       const section = (why?.needsPerson ?? true) ? "needsYou" : "running";
       return { section, reason: why?.title ?? "Waiting", since };
     }
@@ -135,7 +139,9 @@ function placeOf(order: InboxOrder, now: number, asking: ReadonlySet<string>): P
         since: order.created_at,
       };
     default: {
-      const phase = Object.hasOwn(PHASE_WORDS, order.current_phase ?? "") ? order.current_phase : null;
+      const phase = Object.hasOwn(PHASE_WORDS, order.current_phase ?? "")
+        ? order.current_phase
+        : null;
       return { section: "running", reason: (phase && PHASE_WORDS[phase]) ?? "Running", since };
     }
   }

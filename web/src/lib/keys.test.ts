@@ -4,7 +4,12 @@ import { createMatcher, isTyping, keyCaps, normalise, pressed, type KeyPress } f
 import { seeded } from "./test-random";
 
 const key = (name: string, more: Partial<KeyPress> = {}): KeyPress => ({
-  key: name, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...more,
+  key: name,
+  ctrlKey: false,
+  metaKey: false,
+  altKey: false,
+  shiftKey: false,
+  ...more,
 });
 const SHORTCUTS = [
   { id: "inbox", keys: "g i" },
@@ -72,7 +77,13 @@ describe("createMatcher", () => {
     const random = seeded(11);
     const one = matcher();
     for (let round = 0; round < 2000; round++) {
-      const { id } = one.press(key(random.pick(["g", "i", "n", "?", "k", "Dead", ""]), { target: INPUT, shiftKey: random.int(0, 1) === 1 }), round * 50);
+      const { id } = one.press(
+        key(random.pick(["g", "i", "n", "?", "k", "Dead", ""]), {
+          target: INPUT,
+          shiftKey: random.int(0, 1) === 1,
+        }),
+        round * 50,
+      );
       expect(id).toBeNull();
     }
   });
@@ -80,10 +91,23 @@ describe("createMatcher", () => {
 
 describe("isTyping", () => {
   it("knows where keys write", () => {
-    for (const target of [INPUT, { tagName: "textarea" }, { tagName: "SELECT" }, { tagName: "DIV", isContentEditable: true }]) {
+    for (const target of [
+      INPUT,
+      { tagName: "textarea" },
+      { tagName: "SELECT" },
+      { tagName: "DIV", isContentEditable: true },
+    ]) {
       expect(isTyping(target)).toBe(true);
     }
-    for (const target of [null, undefined, 5, {}, { tagName: "DIV" }, { tagName: "INPUT", type: "checkbox" }, { tagName: 7 }]) {
+    for (const target of [
+      null,
+      undefined,
+      5,
+      {},
+      { tagName: "DIV" },
+      { tagName: "INPUT", type: "checkbox" },
+      { tagName: 7 },
+    ]) {
       expect(isTyping(target)).toBe(false);
     }
   });

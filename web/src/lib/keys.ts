@@ -38,10 +38,15 @@ interface Wanted<Id> {
 
 /** `Mod+K` → "ctrl+k" or "meta+k"; the order of modifiers does not matter. */
 export function normalise(step: string, isMac: boolean): string {
-  const parts = step.toLowerCase().split("+").filter((part) => part !== "");
+  const parts = step
+    .toLowerCase()
+    .split("+")
+    .filter((part) => part !== "");
   const last = parts.pop() ?? "";
   const key = ALIASES[last] ?? last;
-  const modifiers = new Set(parts.map((part) => (part === "mod" ? (isMac ? "meta" : "ctrl") : part)));
+  const modifiers = new Set(
+    parts.map((part) => (part === "mod" ? (isMac ? "meta" : "ctrl") : part)),
+  );
   return join(modifiers, key);
 }
 
@@ -79,7 +84,10 @@ export function createMatcher<Id extends string>(
 ): Matcher<Id> {
   const wanted: Wanted<Id>[] = shortcuts.map((one) => ({
     id: one.id,
-    steps: one.keys.split(" ").filter((step) => step !== "").map((step) => normalise(step, isMac)),
+    steps: one.keys
+      .split(" ")
+      .filter((step) => step !== "")
+      .map((step) => normalise(step, isMac)),
     whileTyping: one.whileTyping ?? false,
   }));
   let begun: string[] = [];
@@ -124,9 +132,23 @@ export function createMatcher<Id extends string>(
 export function keyCaps(keys: string, isMac: boolean): string[] {
   const names: Record<string, string> = isMac
     ? { mod: "⌘", meta: "⌘", alt: "⌥", shift: "⇧", ctrl: "⌃", enter: "↵", escape: "Esc" }
-    : { mod: "Ctrl", meta: "Meta", alt: "Alt", shift: "Shift", ctrl: "Ctrl", enter: "Enter", escape: "Esc" };
-  const caps = keys.split(" ").map((step) =>
-    step.split("+").map((part) => names[part.toLowerCase()] ?? (part.length === 1 ? part.toUpperCase() : part)),
-  );
+    : {
+        mod: "Ctrl",
+        meta: "Meta",
+        alt: "Alt",
+        shift: "Shift",
+        ctrl: "Ctrl",
+        enter: "Enter",
+        escape: "Esc",
+      };
+  const caps = keys
+    .split(" ")
+    .map((step) =>
+      step
+        .split("+")
+        .map(
+          (part) => names[part.toLowerCase()] ?? (part.length === 1 ? part.toUpperCase() : part),
+        ),
+    );
   return caps.flatMap((step, at) => (at === 0 ? step : ["then", ...step]));
 }

@@ -50,7 +50,10 @@ export function phaseSteps({ status, currentPhase, history, now }: PhaseInput): 
     return {
       phase,
       label: LABELS[phase],
-      state: stepState(phase, status, isCurrent, { began: span !== undefined, isPassed: at < last }),
+      state: stepState(phase, status, isCurrent, {
+        began: span !== undefined,
+        isPassed: at < last,
+      }),
       durationMs: span && phase !== "completed" ? between(span.started_at, end) : null,
       startedAt: span?.started_at ?? null,
       commits: span?.commits ?? 0,

@@ -4,8 +4,27 @@ import { seeded } from "./test-random";
 import { clean, firstLine, plural, safeHref, truncate, truncateMiddle } from "./text";
 
 const HOSTILE = [
-  "a", "é", "漢", "\n", "\t", "\r", "\0", "\u001b", "\u007f", "\u009b", "\u202e", "\u2066", "\u200b",
-  "\u200d", "\ufeff", "\ud83d\udc69", "\ud83d", "\udc69", "\u2764\ufe0f", "⟨U+202E⟩", "\u{e0041}",
+  "a",
+  "é",
+  "漢",
+  "\n",
+  "\t",
+  "\r",
+  "\0",
+  "\u001b",
+  "\u007f",
+  "\u009b",
+  "\u202e",
+  "\u2066",
+  "\u200b",
+  "\u200d",
+  "\ufeff",
+  "\ud83d\udc69",
+  "\ud83d",
+  "\udc69",
+  "\u2764\ufe0f",
+  "⟨U+202E⟩",
+  "\u{e0041}",
 ];
 
 describe("clean", () => {
@@ -97,10 +116,27 @@ describe("safeHref", () => {
   });
 
   it.each([
-    null, undefined, "", "javascript:alert(1)", "JaVaScRiPt:alert(1)", " https://example.com",
-    "java\nscript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd", "//evil.com",
-    "/orders", "https:evil.com", "https://", "http://[", "https://a b", "https://github.com@evil.com/",
-    "https://user:pw@evil.com", "https://evil.com\\@github.com", "https://x\u202e.com", "blob:https://x/y",
+    null,
+    undefined,
+    "",
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    " https://example.com",
+    "java\nscript:alert(1)",
+    "data:text/html,x",
+    "vbscript:x",
+    "file:///etc/passwd",
+    "//evil.com",
+    "/orders",
+    "https:evil.com",
+    "https://",
+    "http://[",
+    "https://a b",
+    "https://github.com@evil.com/",
+    "https://user:pw@evil.com",
+    "https://evil.com\\@github.com",
+    "https://x\u202e.com",
+    "blob:https://x/y",
   ])("refuses %j", (url) => {
     expect(safeHref(url)).toBeNull();
   });

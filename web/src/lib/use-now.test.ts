@@ -25,7 +25,7 @@ function fakePage() {
     timers,
     isWatched: () => visibility !== null,
     pass(ms: number) {
-      for (const end = now + ms; now < end; ) {
+      for (const end = now + ms; now < end;) {
         now += 100;
         for (const timer of [...timers]) {
           if (now >= timer.next) {

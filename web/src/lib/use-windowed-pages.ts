@@ -47,7 +47,12 @@ export interface WindowedPages {
 }
 
 /** The same array as long as the pages are the same; it lags behind while somebody scrolls fast. */
-export function useWindowedPages({ count, pageSize, range, overscan = 0 }: WindowedPages): number[] {
+export function useWindowedPages({
+  count,
+  pageSize,
+  range,
+  overscan = 0,
+}: WindowedPages): number[] {
   const key = useDeferredValue(pagesFor(range, pageSize, count, overscan).join(","));
   return useMemo(() => (key === "" ? [] : key.split(",").map(Number)), [key]);
 }
