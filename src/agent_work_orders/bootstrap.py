@@ -193,7 +193,13 @@ def _sandboxes(settings: Settings, home: Path, clock: Clock) -> LocalSandboxes:
 
 
 def _desk(rooms: Rooms, workspaces: Workspaces, log: OrderLog, redactor: Redactor) -> Desk:
-    agents = Agents(workspaces, rooms.agents, sink=rooms.transcripts.append, redact=redactor.text)
+    agents = Agents(
+        workspaces,
+        rooms.agents,
+        sink=rooms.transcripts.append,
+        recall=rooms.transcripts.newest,
+        redact=redactor.text,
+    )
     return Desk(
         toolbox.make(agents, workspaces, rooms.mirrors, rooms.forge, redactor.text),
         ledger=rooms.ledger,

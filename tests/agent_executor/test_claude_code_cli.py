@@ -126,16 +126,29 @@ async def test_resumes_its_session_and_bills_the_difference(bench: Bench) -> Non
 @pytest.mark.parametrize("session", ["12345678-1234-4234-8234-123456789012", "--help", "gone\0"])
 async def test_a_lost_session_goes_on_from_the_record(bench: Bench, session: str) -> None:
     record = [Entry(kind="prompt", text="remember lighthouse"), Entry(kind="text", text="I will")]
-    bench.model.play(Script(turns=(say("new"),)))
+    path = await bench.sandbox.put_private(resume.FILE_NAME, resume.record(record).encode())
+    secret = await bench.sandbox.put_private("other", b"something else\n")
+    bench.model.play(
+        Script(turns=(call("Read", file_path=path), call("Read", file_path=secret), say("new")))
+    )
     turn = await bench.turn(
-        Request(prompt="go on", session_id=session, history=resume.history(record)),
+        Request(
+            prompt="go on",
+            session_id=session,
+            history=resume.note(path, files_kept=True),
+            history_file=path,
+        ),
         previous_cost_usd=99.0,
     )
     assert turn.ok, turn
     assert turn.session_id not in (None, session)
     assert 0 < turn.usage.cost_usd < 1
-    sent = bench.model.requests[-1].texts[-1]
-    assert "said: I will" in sent and sent.endswith("go on")
+    sent = next(text for text in bench.model.requests[-1].texts if text.endswith("go on"))
+    assert path in sent
+    seen = [entry.text for entry in bench.entries if entry.kind == "tool_result"]
+    assert "said: I will" in seen[0]
+    # One file of the home was opened for it, not the home.
+    assert "something else" not in seen[1]
 
 
 @pytest.mark.fault("F10")

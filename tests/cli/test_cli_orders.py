@@ -57,6 +57,15 @@ def test_an_order_runs_here_and_is_kept(awo: Any) -> None:
     said = awo.inside("logs", prefix, "--transcript").out
     assert "said red" in said
     assert "\x1b" not in said
+    assert awo.inside("transcript", prefix).out == said
+    found = awo.inside("transcript", prefix, "--search", "SAID", "--json").json
+    assert [(one["task"], one["kind"]) for one in found["matches"]] == [("build", "text")]
+    shown = awo.inside("transcript", prefix, "--search", "SAID").out
+    assert shown.startswith("text") and "build  said red" in shown
+    assert "\x1b" not in shown
+    assert "Nothing found" in awo.inside("transcript", prefix, "--search", "absent").out
+    assert awo.inside("transcript", prefix, "--search", "").code == 2
+    assert awo.inside("transcript", prefix, "--task", "absent").code == 2
     assert awo.inside("cancel", prefix).code == 2
     assert awo.inside("doctor", "--rebuild", "--json").json["healthy"] is True
     [again] = awo.inside("list", "--json").json["agent_work_orders"]

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from agent_work_orders.agent_executor.registry import Registry
+from agent_work_orders.agent_executor.transcript import decode
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.engines.perform import Answer, Desk, Request
 from agent_work_orders.github_integration.local_forge import LocalForge
@@ -110,6 +111,7 @@ class Bench:
             self.workspaces,
             Registry(clock),
             sink=lambda _order, _path, line: self.transcript.append(line),
+            recall=lambda _order, _path: list(decode(b"".join(self.transcript)).entries),
             redact=self.redactor.text,
         )
         tools = toolbox.make(agents, self.workspaces, self.mirrors, self.forge, self.redactor.text)

@@ -8,6 +8,8 @@ import msgspec
 import pytest
 from bench import CANARY, ORDER, Bench, Crash, git
 
+from agent_work_orders.agent_executor.agent import Entry
+from agent_work_orders.agent_executor.transcript import encode
 from agent_work_orders.engines.perform import Context
 from agent_work_orders.repositories.refname import order_ref
 from agent_work_orders.tools.tool import Prompt
@@ -304,3 +306,54 @@ async def test_an_order_without_a_prompt_runs_its_commands(bench: Bench) -> None
 
 def _context(bench: Bench) -> Context:
     return Context(bench.request("git.commit"), bench.desk, list)
+
+
+# Fails in its first turn; later it keeps what it was told and what the record holds.
+REMEMBERING = """
+cat > told.txt
+file=$(grep -o '/[^ ]*earlier-turns.txt' told.txt)
+if [ -z "$file" ]; then echo "I found the lighthouse" && echo half > half.txt && exit 3; fi
+stat -c %a "$file" > mode.txt; cp "$file" seen.txt
+"""
+
+
+@pytest.mark.fault("G17")
+@pytest.mark.parametrize("lost", [False, True])
+async def test_the_next_attempt_gets_the_record_of_the_last(bench: Bench, lost: bool) -> None:
+    agent = {"name": "command", "argv": ["sh", "-c", REMEMBERING]}
+    asked = {"path": "build", "prompt": "Go", "order": {"agent": agent}}
+    failed = await bench.fail("agent.prompt", **asked)
+    assert failed.failure.code == "agent_failed"
+    if lost:
+        # The sandbox is gone with everything that the agent itself kept.
+        await bench.workspaces.close(ORDER)
+        bench.restart()
+    # Written by a server that did not know the secret yet.
+    bench.transcript.append(encode(Entry(kind="text", text=f"It is {CANARY}")))
+    await bench.do("agent.prompt", attempt=2, **asked)
+    assert await bench.files() == {"README.md", "told.txt", "seen.txt", "mode.txt"}
+    told = (bench.repo / "told.txt").read_text()
+    assert "not in the workspace any more" in told and "Go" in told
+    record = (bench.repo / "seen.txt").read_text()
+    assert "said: I found the lighthouse" in record and "Do what the request below asks" in record
+    assert "said: It is " in record and CANARY not in record
+    assert (bench.repo / "mode.txt").read_text() == "600\n"
+
+
+async def test_a_prompt_in_between_comes_with_what_was_said_before(bench: Bench) -> None:
+    agent = {"name": "command", "argv": ["sh", "-c", "cat > told.txt; echo I am at the shore"]}
+    bench.waiting = [Prompt(prompt_id="p1", text="And now?")]
+    await bench.do("agent.prompt", path="build", prompt="Go", order={"agent": agent})
+    told = (bench.repo / "told.txt").read_text()
+    assert "And now?" in told and "as they left them" in told
+    home = bench.repo.parent / "home"
+    assert "said: I am at the shore" in (home / "earlier-turns.txt").read_text()
+
+
+async def test_an_agent_that_spoiled_its_home_goes_on_without_a_memory(bench: Bench) -> None:
+    script = "mkdir $HOME/earlier-turns.txt $HOME/earlier-turns.txt/x; echo said; exit 3"
+    first = {"agent": {"name": "command", "argv": ["sh", "-c", script]}}
+    await bench.fail("agent.prompt", path="build", prompt="Go", order=first)
+    second = {"agent": {"name": "command", "argv": ["sh", "-c", "cat > told.txt"]}}
+    await bench.do("agent.prompt", path="build", prompt="Go", order=second, attempt=2)
+    assert "earlier-turns" not in (bench.repo / "told.txt").read_text()

@@ -48,7 +48,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """How many turns of this `command` the order has had, this one included."""
     session_id: str | None = None
     history: str = ""
-    """What was said before (see resume.py), for a new session when the old one is lost."""
+    """Where the record of earlier turns is (see resume.py), for a new session."""
+    history_file: str | None = None
+    """The file that `history` names, which the agent must be able to read."""
     model: str | None = None
     max_turns: int | None = None
     max_budget_usd: float | None = None

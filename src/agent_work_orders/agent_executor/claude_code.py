@@ -44,6 +44,8 @@ OPENING = "This is your task. Work in the current directory.\n\n"
 # The kernel refuses a single argument of 128 KiB.
 INSTRUCTIONS_LIMIT_BYTES = 100_000
 
+# What stands in a rule must mean itself: no comma, bracket or star.
+_PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/-]{1,1000}")
 _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,127}")
 
 
@@ -134,7 +136,8 @@ class ClaudeCode:
         argv = [binary, "-p", "--output-format=stream-json", "--verbose"]
         argv += ["--safe-mode", "--setting-sources=", "--strict-mcp-config"]
         argv += ["--disable-slash-commands", "--permission-mode=dontAsk"]
-        argv += [f"--tools={','.join(TOOLS)}", f"--allowedTools={','.join(ALLOWED)}"]
+        allowed = [*ALLOWED, *_reading(request.history_file)]
+        argv += [f"--tools={','.join(TOOLS)}", f"--allowedTools={','.join(allowed)}"]
         argv += [f"--model={model}"]
         max_turns = request.max_turns or self._options.max_turns
         if max_turns is not None:
@@ -270,6 +273,11 @@ def _checked_model(model: str | None) -> str | None:
             field="model",
         )
     return model
+
+
+def _reading(file: str | None) -> list[str]:
+    """A rule for one file outside the workspace; `//` is the root of the disk."""
+    return [f"Read(/{file})"] if file and _PLAIN_PATH.fullmatch(file) else []
 
 
 def _bounded(instructions: str) -> str:

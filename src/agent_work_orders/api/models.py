@@ -245,11 +245,20 @@ class TranscriptEntry(Answer):
     data: dict[str, Any]
 
 
+class TranscriptMatch(Answer):
+    task: str
+    cursor: int = Field(description="As of an entry: behind it")
+    after: int = Field(description="Give it as `after` to read from this entry on")
+    kind: str
+    excerpt: str
+
+
 class TranscriptPage(Answer):
     agent_work_order_id: str
     task: str | None
     tasks: list[str] = Field(description="Tasks that have a transcript")
     entries: list[TranscriptEntry]
+    matches: list[TranscriptMatch] = Field(description="With `q`: entries that contain it")
     next_after: int
     has_more: bool
 

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from agent_work_orders.agent_executor.agent import Entry
 from agent_work_orders.api.auth import Identity
 from agent_work_orders.clock import iso
 from agent_work_orders.github_integration.local_forge import Review
@@ -21,6 +20,7 @@ from agent_work_orders.state_manager.logbook import LogEntry
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.state_manager.versions import WorkflowVersion
 from agent_work_orders.tools import commit_message
+from agent_work_orders.work_orders.transcript_pages import Page
 from agent_work_orders.work_orders.workflows import Known
 from agent_work_orders.workflow_engine.plan import Plan
 
@@ -135,8 +135,19 @@ def review(one: Review) -> Json:
     }
 
 
-def transcript_entry(cursor: int, entry: Entry) -> Json:
-    return {"cursor": cursor, "kind": entry.kind, "text": entry.text, "data": entry.data}
+def transcript_page(page: Page) -> Json:
+    return {
+        "agent_work_order_id": page.order_id,
+        "task": page.task,
+        "tasks": page.tasks,
+        "entries": [
+            {"cursor": cursor, "kind": entry.kind, "text": entry.text, "data": entry.data}
+            for cursor, entry in page.entries
+        ],
+        "matches": msgspec.to_builtins(page.matches),
+        "next_after": page.next_after,
+        "has_more": page.has_more,
+    }
 
 
 def artifact(order_id: str, one: Artifact) -> Json:

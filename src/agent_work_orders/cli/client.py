@@ -47,8 +47,11 @@ class Client(Protocol):
         self, wanted: str, *, limit: int, offset: int, level: str | None = None
     ) -> Json: ...
 
-    async def transcript(self, wanted: str, task: str | None, *, after: int = 0) -> Json:
-        """Of a task, or of the last one that has a transcript."""
+    async def transcript(
+        self, wanted: str, task: str | None, *, after: int = 0, search: str | None = None
+    ) -> Json:
+        """Of a task, or of the last one that has a transcript. With `search`, the first 100
+        entries of all tasks, or of one, that contain the text."""
         ...
 
     async def diff(self, wanted: str) -> Json: ...

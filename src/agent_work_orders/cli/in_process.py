@@ -19,6 +19,7 @@ from agent_work_orders.work_orders import (
     projection,
     steer,
     submit,
+    transcript_pages,
     workflows,
 )
 from agent_work_orders.work_orders.rooms import Rooms
@@ -76,19 +77,14 @@ class InProcess:
             "has_more": page.has_more,
         }
 
-    async def transcript(self, wanted: str, task: str | None, *, after: int = 0) -> Json:
-        row = find.record_of(self._rooms, wanted, ME)
-        kept, order_id = self._rooms.transcripts, row.agent_work_order_id
-        tasks = kept.tasks(order_id)
-        task = task if task is not None or not tasks else tasks[-1]
-        found = [] if task is None else kept.read(order_id, task, after=after)
-        return {
-            "agent_work_order_id": order_id,
-            "task": task,
-            "tasks": tasks,
-            "entries": [views.transcript_entry(cursor, entry) for cursor, entry in found],
-            "next_after": found[-1][0] if found else after,
-        }
+    async def transcript(
+        self, wanted: str, task: str | None, *, after: int = 0, search: str | None = None
+    ) -> Json:
+        if search is None:
+            page = transcript_pages.page(self._rooms, wanted, ME, task=task, after=after)
+        else:
+            page = await transcript_pages.search(self._rooms, wanted, ME, search, task=task)
+        return views.transcript_page(page)
 
     async def diff(self, wanted: str) -> Json:
         made = await inspect.diff(self._rooms, wanted, ME)

@@ -15,6 +15,7 @@ from agent_work_orders.cli.commands import (
     run,
     serving,
     steering,
+    transcripts,
     upkeep,
     workflows,
 )
@@ -41,6 +42,7 @@ for name, command, panel in (
     ("list", orders.list_orders, _WORK),
     ("show", orders.show, _WORK),
     ("logs", orders.logs, _WORK),
+    ("transcript", transcripts.transcript, _WORK),
     ("diff", orders.diff, _WORK),
     ("prompt", steering.prompt, _PEOPLE),
     ("approve", approving.approve, _PEOPLE),

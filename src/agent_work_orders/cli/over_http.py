@@ -88,8 +88,12 @@ class OverHttp:
         query = {"limit": limit, "offset": offset, "level": level}
         return await self._ask("GET", f"{_order(wanted)}/logs", query=query)
 
-    async def transcript(self, wanted: str, task: str | None, *, after: int = 0) -> Json:
-        query = {"task": task, "after": after}
+    async def transcript(
+        self, wanted: str, task: str | None, *, after: int = 0, search: str | None = None
+    ) -> Json:
+        query: Json = {"task": task, "after": after}
+        if search is not None:
+            query |= {"q": search, "limit": 100}
         return await self._ask("GET", f"{_order(wanted)}/transcript", query=query)
 
     async def diff(self, wanted: str) -> Json:

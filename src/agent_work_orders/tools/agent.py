@@ -20,6 +20,7 @@ from agent_work_orders.command_loader import asked, catalogue, expansion, instru
 from agent_work_orders.errors import Failed
 from agent_work_orders.tools import commit_message
 from agent_work_orders.tools.agent_failure import meaning
+from agent_work_orders.tools.agent_history import History, Recall
 from agent_work_orders.tools.base_files import base_files
 from agent_work_orders.tools.schema import fields, flag, integer, nullable, text, texts
 from agent_work_orders.tools.tool import JsonObject, Parked, ToolContext
@@ -58,6 +59,7 @@ class Agents:
         registry: Registry,
         *,
         sink: Sink,
+        recall: Recall = lambda _order, _path: [],
         redact: Callable[[str], str],
         env: Mapping[str, str] | None = None,
     ) -> None:
@@ -65,6 +67,7 @@ class Agents:
         self._registry = registry
         self._sink = sink
         self._redact = redact
+        self._history = History(recall, redact)
         self._env = env
         self._trees: dict[tuple[str, str], dict[str, bytes]] = {}
 
@@ -119,7 +122,8 @@ class Agents:
         name, begun_ms = command_name(request), ctx.now_ms()
         ctx.log("agent_command_started", command_name=name, agent=agent.name)
         try:
-            turn = await self._turn(ctx, agent, workspace, request, None)
+            first = await self._remembering(ctx, workspace, request, files_kept=False)
+            turn = await self._turn(ctx, agent, workspace, first, None)
             turn = await self._deliver(ctx, agent, workspace, request, tree, turn)
             sha = await self._commit(ctx, workspace, agent, parent, None)
             while ctx.prompts():
@@ -163,9 +167,21 @@ class Agents:
                 break
             said = asked.resolve(waiting[0].text, catalogue.load(tree)).prompt
             more = msgspec.structs.replace(request, prompt=said, session_id=turn.session_id)
+            more = await self._remembering(ctx, workspace, more, files_kept=True)
             turn = await self._turn(ctx, agent, workspace, more, turn)
             ctx.delivered(waiting[0].prompt_id)
         return turn
+
+    async def _remembering(
+        self, ctx: ToolContext, workspace: Workspace, request: Request, *, files_kept: bool
+    ) -> Request:
+        return await self._history.give(
+            ctx.order.order_id,
+            transcript_of(ctx),
+            workspace.sandbox,
+            request,
+            files_kept=files_kept,
+        )
 
     async def _turn(
         self,

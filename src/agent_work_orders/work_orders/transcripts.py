@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+
+import msgspec
 
 from agent_work_orders.agent_executor import transcript
 from agent_work_orders.agent_executor.agent import Entry
@@ -15,6 +19,28 @@ from agent_work_orders.ids import ORDER_ID
 _PATH = re.compile(r"[A-Za-z0-9_.~/\[\]-]{1,1000}")
 # A file's name has at most 255 bytes.
 _NAME_CHARS = 200
+# What a resumed agent can read of it; its oldest part matters least.
+NEWEST_LIMIT_BYTES = 2 * 1024 * 1024
+# A search reads at most so much: a few seconds on a slow disk.
+SEARCH_LIMIT_BYTES = 256 * 1024 * 1024
+_AROUND_CHARS = 100
+
+
+class Match(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry that contains what was looked for."""
+
+    task: str
+    cursor: int
+    """Behind it, as when reading."""
+    after: int
+    """Before it: reading after this begins with it."""
+    kind: str
+    excerpt: str
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    matches: tuple[Match, ...]
+    has_more: bool
 
 
 class Transcripts:
@@ -32,11 +58,53 @@ class Transcripts:
 
     def tasks(self, order_id: str) -> list[str]:
         """The tasks that have one."""
+        return [_task(file) for file in self._files(order_id)]
+
+    def _files(self, order_id: str) -> list[Path]:
+        """Oldest use first."""
         folder = self._folder / self._order(order_id, "it")
         if not folder.is_dir():
             return []
-        files = sorted(folder.glob("*.jsonl"), key=lambda file: file.stat().st_mtime_ns)
-        return [file.stem.replace(":", "/") for file in files]
+        return sorted(folder.glob("*.jsonl"), key=lambda file: file.stat().st_mtime_ns)
+
+    def newest(self, order_id: str, path: str) -> list[Entry]:
+        """The last entries of a task, oldest first; none if it has no transcript."""
+        file = self._file(order_id, path)
+        try:
+            with file.open("rb") as open_file:
+                size = open_file.seek(0, os.SEEK_END)
+                open_file.seek(max(0, size - NEWEST_LIMIT_BYTES))
+                content = open_file.read(NEWEST_LIMIT_BYTES)
+        except OSError:
+            return []
+        if size > NEWEST_LIMIT_BYTES:
+            content = content.partition(b"\n")[2]
+        return list(transcript.decode(content).entries)
+
+    def search(
+        self, order_id: str, text: str, *, task: str | None = None, limit: int = 100
+    ) -> Found:
+        """Entries that contain a text in either case, oldest task first."""
+        wanted = re.compile(re.escape(text), re.IGNORECASE)
+        if task is None:
+            files = self._files(order_id)
+        else:
+            files = [self._file(order_id, task)]
+            if not files[0].exists():
+                raise _missing(order_id, task)
+        matches: list[Match] = []
+        room = SEARCH_LIMIT_BYTES
+        for file in files:
+            name = task if task is not None else _task(file)
+            with file.open("rb") as open_file:
+                at = 0
+                for line in open_file:
+                    before, at = at, at + len(line)
+                    room -= len(line)
+                    if room < 0 or len(matches) > limit:
+                        return Found(matches=tuple(matches[:limit]), has_more=True)
+                    matches += _matches(line, wanted, name, before, at)
+        return Found(matches=tuple(matches[:limit]), has_more=len(matches) > limit)
 
     def read(
         self, order_id: str, path: str, *, after: int = 0, limit: int = 500
@@ -72,6 +140,25 @@ class Transcripts:
         if not ORDER_ID.fullmatch(order_id):
             raise _missing(order_id, path)
         return order_id
+
+
+def _task(file: Path) -> str:
+    return file.stem.replace(":", "/")
+
+
+def _matches(
+    line: bytes, wanted: re.Pattern[str], task: str, before: int, at: int
+) -> Iterator[Match]:
+    for entry in transcript.decode(line).entries:
+        whole = entry.text
+        if "input" in entry.data:
+            whole += f" {msgspec.json.encode(entry.data['input']).decode()}"
+        found = wanted.search(whole)
+        if found is not None:
+            start = max(0, found.start() - _AROUND_CHARS)
+            end = found.end() + _AROUND_CHARS
+            excerpt = ("…" if start else "") + whole[start:end] + ("…" if end < len(whole) else "")
+            yield Match(task=task, cursor=at, after=before, kind=entry.kind, excerpt=excerpt)
 
 
 def _missing(order_id: str, path: str) -> NotFound:

@@ -11,7 +11,7 @@ from agent_work_orders.api import models, views
 from agent_work_orders.api.asked import Limit50, OrderIdPath, caller_of, rooms_of
 from agent_work_orders.errors import NotFound
 from agent_work_orders.repositories.history import Diff
-from agent_work_orders.work_orders import commits, find, inspect
+from agent_work_orders.work_orders import commits, find, inspect, transcript_pages
 
 router = APIRouter(prefix="/api/agent-work-orders/{agent_work_order_id}", tags=["evidence"])
 
@@ -106,29 +106,24 @@ async def get_transcript(
     request: Request,
     agent_work_order_id: OrderIdPath,
     task: Annotated[
-        str | None, Query(max_length=400, description="Path of the task; the latest if left out")
+        str | None,
+        Query(max_length=400, description="Path of the task; the latest, or with `q` all of them"),
+    ] = None,
+    q: Annotated[
+        str | None,
+        Query(max_length=200, description="Look for this text in either case, instead of reading"),
     ] = None,
     after: Annotated[int, Query(ge=0, le=2**53, description="Cursor of the last entry seen")] = 0,
     limit: Limit50 = 500,
 ) -> Response:
-    """What an agent said and did, a page at a time."""
+    """What an agent said and did, a page at a time; with `q`, where a text stands in it."""
     rooms, caller = rooms_of(request), caller_of(request)
-    order_id = find.record_of(rooms, agent_work_order_id, caller).agent_work_order_id
-    known = rooms.transcripts.tasks(order_id)
-    wanted = task if task is not None else (known[-1] if known else None)
-    entries = []
-    if wanted is not None:
-        entries = rooms.transcripts.read(order_id, wanted, after=after, limit=limit)
-    return views.answer(
-        {
-            "agent_work_order_id": order_id,
-            "task": wanted,
-            "tasks": known,
-            "entries": [views.transcript_entry(cursor, entry) for cursor, entry in entries],
-            "next_after": entries[-1][0] if entries else after,
-            "has_more": len(entries) >= limit,
-        }
-    )
+    wanted = agent_work_order_id
+    if q is None:
+        page = transcript_pages.page(rooms, wanted, caller, task=task, after=after, limit=limit)
+    else:
+        page = await transcript_pages.search(rooms, wanted, caller, q, task=task, limit=limit)
+    return views.answer(views.transcript_page(page))
 
 
 @router.get("/artifacts", response_model=models.ArtifactList)

@@ -175,6 +175,7 @@ def logs(
     With --json -f, one JSON document per line.
     """
     from agent_work_orders.cli.client import Place
+    from agent_work_orders.cli.commands import transcripts
     from agent_work_orders.cli.outcome import Told
 
     if level not in (None, "debug", "info", "warning", "error"):
@@ -184,7 +185,7 @@ def logs(
         )  # fmt: skip
     place = Place(home=home, url=url)
     if transcript:
-        wait_for(_transcript(place, order, task, as_json))
+        wait_for(transcripts.read(place, order, task, as_json))
     else:
         wait_for(_logs(place, order, level, follow, as_json))
 
@@ -252,29 +253,6 @@ def _print_entries(entries: list[Json], screen: Screen, as_json: bool) -> None:
         )  # fmt: skip
         text = f"{entry['timestamp'][11:23]}  {entry['event']}  {more}"
         screen.marked(str(entry["level"]), text, indent=0, width=7)
-
-
-async def _transcript(place: Place, wanted: str, task: str | None, as_json: bool) -> None:
-    from agent_work_orders.cli import client as clients
-    from agent_work_orders.cli.screen import Screen, print_json
-
-    entries: list[Json] = []
-    async with clients.looking(place) as client:
-        page = await client.transcript(wanted, task)
-        while page["entries"]:
-            entries += page["entries"]
-            page = await client.transcript(wanted, page["task"], after=page["next_after"])
-    if as_json:
-        print_json({**page, "entries": entries})
-        return
-    screen = Screen()
-    others = ", ".join(page["tasks"])
-    screen.heading(f"{page['task'] or 'no agent has begun yet'}")
-    if len(page["tasks"]) > 1:
-        screen.line(f"Transcripts of this order: {others}")
-    for entry in entries:
-        screen.marked(entry["kind"], "", indent=0)
-        screen.block(entry["text"])
 
 
 @guarded
