@@ -25,6 +25,8 @@ export interface VirtualListProps {
   onFollowChange?: (atEnd: boolean) => void;
   /** The last row is near: load more. */
   onEndReached?: () => void;
+  /** Which rows are in sight, both included: for lists that load what is looked at. */
+  onRangeChange?: (first: number, last: number) => void;
   /** `log` is announced politely by some readers; a table wants `list` and its own header. */
   role?: "list" | "log";
   /** Above the rows, and stays there. */
@@ -50,6 +52,7 @@ export function VirtualList({
   follow = false,
   onFollowChange,
   onEndReached,
+  onRangeChange,
   role = "list",
   header,
   handle,
@@ -82,6 +85,14 @@ export function VirtualList({
   useEffect(() => {
     if (onEndReached && count > 0 && lastSeen >= count - NEAR_ROWS) onEndReached();
   }, [onEndReached, count, lastSeen]);
+
+  const firstInSight = virtualizer.range?.startIndex ?? 0;
+  const lastInSight = Math.min(virtualizer.range?.endIndex ?? 0, count - 1);
+
+  // Outside system: whoever loads or names what is looked at.
+  useEffect(() => {
+    if (onRangeChange && count > 0) onRangeChange(firstInSight, lastInSight);
+  }, [onRangeChange, count, firstInSight, lastInSight]);
 
   const noteScroll = () => {
     const element = region.current;

@@ -1,0 +1,152 @@
+import { useQuery } from "@tanstack/react-query";
+import { ChevronDown, ChevronRight, Download, FileText, Package } from "lucide-react";
+import { useState } from "react";
+
+import { artifactsQuery, artifactTextQuery } from "@/api/orders";
+import type { Artifact } from "@/api/types";
+import { bytes } from "@/lib/bytes";
+import { clean, plural, truncate } from "@/lib/text";
+import { buttonClass } from "@/ui/button";
+import { Card } from "@/ui/card";
+import { CopyButton } from "@/ui/copy-button";
+import { EmptyState } from "@/ui/empty-state";
+import { ErrorState } from "@/ui/error-state";
+import { SafeText } from "@/ui/safe-text";
+import { SkeletonText } from "@/ui/skeleton";
+import { RelativeTime } from "@/ui/time";
+
+import { AnsiText } from "./ansi-text";
+import { downloadName, PREVIEW_CHARS, previewKind } from "./artifact-kind";
+import { BoundedText } from "./bounded-text";
+import { isOpen, PanelSkeleton, type PanelProps } from "./panel-states";
+
+/** What tasks left behind: reports, outputs, patches. */
+export function ArtifactsPanel({ orderId, order }: PanelProps) {
+  const artifacts = useQuery(artifactsQuery(orderId));
+  const found = artifacts.data ?? [];
+  const size = found.reduce((sum, artifact) => sum + artifact.size_bytes, 0);
+  const summary = found.length > 0 ? `${plural(found.length, "file")}, ${bytes(size)}` : undefined;
+  return (
+    <Card title="Artifacts" description={summary} flush>
+      {artifacts.isPending && <PanelSkeleton label="Loading artifacts" rows={4} />}
+      {artifacts.isError && !artifacts.data && (
+        <ErrorState
+          className="m-4"
+          error={artifacts.error}
+          onRetry={() => void artifacts.refetch()}
+        />
+      )}
+      {artifacts.data && found.length === 0 && (
+        <EmptyState icon={Package} title="No artifacts yet">
+          {isOpen(order)
+            ? "Test reports and other files of tasks appear here when the tasks end."
+            : "No task of this order kept a file."}
+        </EmptyState>
+      )}
+      <ul>
+        {found.map((artifact) => (
+          <ArtifactItem
+            key={`${artifact.task}\n${artifact.name}\n${artifact.sha256}`}
+            orderId={orderId}
+            artifact={artifact}
+          />
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function ArtifactItem({ orderId, artifact }: { orderId: string; artifact: Artifact }) {
+  const [open, setOpen] = useState(false);
+  const Chevron = open ? ChevronDown : ChevronRight;
+  return (
+    <li className="border-b border-line last:border-b-0">
+      <div className="flex items-center gap-2 px-2 py-2 sm:px-4">
+        <button
+          type="button"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+          className="flex min-h-6 min-w-0 flex-1 cursor-pointer items-start gap-2 rounded text-left"
+        >
+          <Chevron aria-hidden className="mt-0.5 size-4 shrink-0 text-ink-faint" />
+          <FileText aria-hidden className="mt-0.5 size-4 shrink-0 text-ink-faint max-sm:hidden" />
+          <span className="min-w-0">
+            <bdi className="block font-medium [overflow-wrap:anywhere]">
+              {truncate(clean(artifact.name), 200)}
+            </bdi>
+            <span className="flex flex-wrap gap-x-3 text-xs text-ink-soft">
+              <span className="tabular-nums">{bytes(artifact.size_bytes)}</span>
+              <SafeText text={artifact.media_type} max={60} />
+              {artifact.task && <SafeText text={artifact.task} max={80} className="font-mono" />}
+              <RelativeTime value={artifact.created_at} />
+            </span>
+          </span>
+        </button>
+        <span className="flex items-center max-sm:hidden" title={`sha256 ${artifact.sha256}`}>
+          <code className="font-mono text-xs text-ink-faint">{artifact.sha256.slice(0, 10)}</code>
+          <CopyButton text={artifact.sha256} label="Copy the sha256" />
+        </span>
+        <a
+          href={addressOf(orderId, artifact)}
+          download={downloadName(artifact.name)}
+          className={buttonClass("secondary", "sm")}
+        >
+          <Download aria-hidden className="size-4" />
+          <span className="max-sm:sr-only">Download</span>
+          <span className="sr-only">{clean(artifact.name)}</span>
+        </a>
+      </div>
+      {open && <ArtifactPreview orderId={orderId} artifact={artifact} />}
+    </li>
+  );
+}
+
+/** Made from the hash: an address in the answer is not followed. */
+function addressOf(orderId: string, artifact: Artifact): string {
+  const [order, sha] = [orderId, artifact.sha256].map(encodeURIComponent);
+  return `/api/agent-work-orders/${order}/artifacts/${sha}`;
+}
+
+function ArtifactPreview({ orderId, artifact }: { orderId: string; artifact: Artifact }) {
+  const kind = previewKind(artifact);
+  const words = {
+    binary: "This is not text. Download it to look at it.",
+    "too-large": "This is too large to show here. Download it to look at it.",
+    empty: "This file is empty.",
+  };
+  return (
+    <div className="border-t border-line bg-sunken px-4 py-3">
+      {kind === "text" ? (
+        <ArtifactText orderId={orderId} artifact={artifact} />
+      ) : (
+        <p className="text-[13px] text-ink-soft">{words[kind]}</p>
+      )}
+    </div>
+  );
+}
+
+function ArtifactText({ orderId, artifact }: { orderId: string; artifact: Artifact }) {
+  const content = useQuery(artifactTextQuery(orderId, artifact.sha256));
+  if (content.isPending) return <SkeletonText lines={5} />;
+  if (content.isError) {
+    return <ErrorState error={content.error} onRetry={() => void content.refetch()} />;
+  }
+  const text = content.data.slice(0, PREVIEW_CHARS);
+  return (
+    <>
+      <div
+        tabIndex={0}
+        role="region"
+        aria-label={`Content of ${clean(artifact.name)}`}
+        className="max-h-[60dvh] overflow-auto font-mono text-xs leading-5 [overflow-wrap:anywhere] whitespace-pre-wrap"
+      >
+        <BoundedText text={text} max={20_000} draw={(part) => <AnsiText text={part} />} />
+      </div>
+      {content.data.length > PREVIEW_CHARS && (
+        <p className="mt-2 text-xs text-ink-soft">
+          The first 256 KB are shown. The download has all of it.
+        </p>
+      )}
+    </>
+  );
+}

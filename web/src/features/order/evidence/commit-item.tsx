@@ -1,0 +1,100 @@
+import { useQuery } from "@tanstack/react-query";
+import { ChevronDown, ChevronRight, GitCommitHorizontal } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+
+import { commitDiffQuery } from "@/api/orders";
+import type { Commit, CommitDiff } from "@/api/types";
+import { clean, truncate } from "@/lib/text";
+import { Badge } from "@/ui/badge";
+import { CopyButton } from "@/ui/copy-button";
+import { ErrorState } from "@/ui/error-state";
+import { SafeText } from "@/ui/safe-text";
+import { RelativeTime } from "@/ui/time";
+
+import { ChangeNumbers } from "./change-numbers";
+import { bodyForPeople } from "./git-model";
+import { PanelSkeleton } from "./panel-states";
+
+// The code of the diff comes when the first one is opened.
+const DiffView = lazy(async () => ({ default: (await import("./diff-view")).DiffView }));
+
+export function CommitItem({ orderId, commit }: { orderId: string; commit: Commit }) {
+  const [open, setOpen] = useState(false);
+  const Chevron = open ? ChevronDown : ChevronRight;
+  return (
+    <li className="border-b border-line last:border-b-0">
+      <div className="flex items-start gap-2 px-2 py-2 sm:px-4">
+        <button
+          type="button"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+          className="flex min-h-6 min-w-0 flex-1 cursor-pointer items-start gap-2 rounded text-left"
+        >
+          <Chevron aria-hidden className="mt-0.5 size-4 shrink-0 text-ink-faint" />
+          <GitCommitHorizontal aria-hidden className="mt-0.5 size-4 shrink-0 text-ink-faint max-sm:hidden" />
+          <span className="min-w-0">
+            <bdi className="block font-medium [overflow-wrap:anywhere]">
+              {truncate(clean(commit.subject), 300)}
+            </bdi>
+            <span className="mt-0.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-ink-soft">
+              {commit.phase && <Badge tone="quiet">{truncate(clean(commit.phase), 40)}</Badge>}
+              <SafeText text={commit.author} max={60} />
+              <RelativeTime value={commit.at} />
+              <ChangeNumbers
+                additions={commit.lines_added ?? 0}
+                deletions={commit.lines_removed ?? 0}
+                bar
+              />
+            </span>
+          </span>
+        </button>
+        <span className="flex shrink-0 items-center gap-0.5">
+          <code className="font-mono text-xs text-ink-soft">{commit.sha.slice(0, 7)}</code>
+          <CopyButton text={commit.sha} label={`Copy the whole hash of ${commit.sha.slice(0, 7)}`} />
+        </span>
+      </div>
+      {open && <CommitContent orderId={orderId} commit={commit} />}
+    </li>
+  );
+}
+
+function CommitContent({ orderId, commit }: { orderId: string; commit: Commit }) {
+  const diff = useQuery(commitDiffQuery(orderId, commit.sha));
+  const body = bodyForPeople(commit.body);
+  const skeleton = <PanelSkeleton label="Loading the commit's diff" rows={4} />;
+  return (
+    <div className="border-t border-line bg-sunken">
+      {body !== "" && (
+        <SafeText lines text={body} max={4000} className="block px-4 py-3 text-[13px]" />
+      )}
+      {diff.isPending && skeleton}
+      {diff.isError && (
+        <ErrorState className="m-4" error={diff.error} onRetry={() => void diff.refetch()} />
+      )}
+      {diff.data && (
+        <Suspense fallback={skeleton}>
+          <CommitPatch orderId={orderId} sha={commit.sha} answer={diff.data as CommitDiff} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+/** As high as it needs to be, up to most of the window. */
+function CommitPatch(props: { orderId: string; sha: string; answer: CommitDiff }) {
+  const { orderId, sha, answer } = props;
+  if (answer.diff.trim() === "") {
+    return <p className="px-4 py-3 text-[13px] text-ink-soft">This commit changes no file.</p>;
+  }
+  const lines = answer.diff.length > 40_000 ? 1000 : answer.diff.split("\n").length;
+  return (
+    <div style={{ height: `min(70dvh, ${lines * 20 + 130}px)` }}>
+      <DiffView
+        patch={answer.diff}
+        truncated={answer.truncated}
+        storageKey={`awo.viewed.${orderId}.${sha}`}
+        className="h-full"
+      />
+    </div>
+  );
+}

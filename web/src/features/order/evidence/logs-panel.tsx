@@ -1,0 +1,170 @@
+import { ScrollText, Search, SearchX } from "lucide-react";
+import { useDeferredValue, useEffect, useRef, useState } from "react";
+
+import { useLogWindow, type LogFilter } from "@/api/orders";
+import type { LogLevel } from "@/api/types";
+import { plural } from "@/lib/text";
+import { Button } from "@/ui/button";
+import { Checkbox } from "@/ui/checkbox";
+import { EmptyState } from "@/ui/empty-state";
+import { ErrorState } from "@/ui/error-state";
+import { Select } from "@/ui/select";
+import { TextInput } from "@/ui/text-input";
+import { VirtualList, type VirtualListHandle } from "@/ui/virtual-list";
+
+import { LogDownload } from "./log-download";
+import { LogRow } from "./log-row";
+import { Frame, isOpen, PanelSkeleton, TALL, type PanelProps } from "./panel-states";
+import { JumpToLatest, useFollow } from "./use-follow";
+
+const LEVELS = [
+  { value: "", label: "All levels" },
+  { value: "error", label: "Errors" },
+  { value: "warning", label: "Warnings" },
+  { value: "info", label: "Info" },
+  { value: "debug", label: "Debug" },
+];
+const SEARCH_MS = 250;
+const LONGEST_SEARCH = 200;
+const ROW_PX = 28;
+
+/** What happened, line by line; the server filters, the page draws what is in sight. */
+export function LogsPanel({ orderId, order }: PanelProps) {
+  const [level, setLevel] = useState<LogLevel | "">("");
+  const [text, setText] = useState("");
+  const q = useSettled(text, SEARCH_MS);
+  const filter: LogFilter = { ...(level && { level }), ...(q.trim() && { q: q.trim() }) };
+  const isFiltered = Object.keys(filter).length > 0;
+
+  return (
+    <Frame className={`flex flex-col ${TALL}`}>
+      <div className="flex flex-wrap items-center gap-2 border-b border-line p-2">
+        <div className="min-w-40 flex-1 sm:max-w-80">
+          <TextInput
+            icon={Search}
+            type="search"
+            aria-label="Search the log"
+            placeholder="Search the log"
+            maxLength={LONGEST_SEARCH}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+        </div>
+        <Select
+          aria-label="Level"
+          options={LEVELS}
+          value={level}
+          onValueChange={(value) => setLevel(value as LogLevel | "")}
+        />
+        <div className="ml-auto">
+          <LogDownload orderId={orderId} filter={filter} disabled={false} />
+        </div>
+      </div>
+      <LogLines
+        key={`${orderId}\n${level}\n${q}`}
+        orderId={orderId}
+        filter={filter}
+        isRunning={isOpen(order)}
+        onClear={
+          isFiltered
+            ? () => {
+                setLevel("");
+                setText("");
+              }
+            : undefined
+        }
+      />
+    </Frame>
+  );
+}
+
+interface LogLinesProps {
+  orderId: string;
+  filter: LogFilter;
+  isRunning: boolean;
+  onClear: (() => void) | undefined;
+}
+
+function LogLines({ orderId, filter, isRunning, onClear }: LogLinesProps) {
+  const log = useLogWindow(orderId, filter);
+  const list = useRef<VirtualListHandle>(null);
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const follow = useFollow({ list, count: log.total, initially: isRunning });
+  const query = useDeferredValue(filter.q ?? "");
+
+  if (log.isPending) return <PanelSkeleton label="Loading the log" rows={14} />;
+  if (log.error && log.total === 0) {
+    return <ErrorState className="m-4" error={log.error} onRetry={log.refetch} />;
+  }
+  if (log.total === 0) return <NoLines onClear={onClear} />;
+  const toggle = (index: number) =>
+    setOpen((old) => {
+      const next = new Set(old);
+      if (!next.delete(index)) next.add(index);
+      return next;
+    });
+  return (
+    <div className="relative flex min-h-0 flex-1 flex-col" {...follow.region}>
+      {log.error && <ErrorState className="m-2" error={log.error} onRetry={log.refetch} />}
+      <VirtualList
+        handle={list}
+        label="Log"
+        data-testid="log-lines"
+        count={log.total}
+        estimateSize={ROW_PX}
+        overscan={20}
+        onRangeChange={log.onRange}
+        onFollowChange={follow.onFollowChange}
+        className="min-h-0 flex-1"
+        renderRow={(index) => (
+          <LogRow
+            entry={log.rowAt(index)}
+            open={open.has(index)}
+            query={query}
+            onToggle={() => toggle(index)}
+          />
+        )}
+      />
+      <JumpToLatest follow={follow} noun="line" />
+      <div className="flex items-center justify-between gap-3 border-t border-line px-3 py-1.5 text-xs text-ink-soft">
+        <span role="status">{plural(log.total, onClear ? "matching line" : "line")}</span>
+        <Checkbox
+          label="Follow"
+          checked={follow.following}
+          onCheckedChange={(on) => (on ? follow.jump() : follow.stop())}
+          className="items-center"
+        />
+      </div>
+    </div>
+  );
+}
+
+function NoLines({ onClear }: { onClear: (() => void) | undefined }) {
+  if (!onClear) {
+    return (
+      <EmptyState icon={ScrollText} title="Nothing logged yet">
+        Lines appear here as soon as the order starts.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={SearchX}
+      title="No line matches"
+      action={<Button onClick={onClear}>Show all lines</Button>}
+    >
+      Try another word or level.
+    </EmptyState>
+  );
+}
+
+/** A value once it has not changed for a while. */
+function useSettled(value: string, ms: number): string {
+  const [settled, setSettled] = useState(value);
+  // Outside system: a timer, so that the server is not asked for every letter.
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
+}
