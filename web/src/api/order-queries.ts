@@ -147,7 +147,9 @@ function knownPage(data: unknown, pageParam: number): TranscriptPage | undefined
 }
 
 /** The entries of all loaded pages in one list. */
-export function transcriptEntries(data: Transcript | undefined): TranscriptEntry[] {
+export function transcriptEntries(
+  data: Pick<Transcript, "pages"> | undefined,
+): TranscriptEntry[] {
   return data?.pages.flatMap((page) => page.entries) ?? [];
 }
 
