@@ -68,7 +68,8 @@ const workflow = createRoute({
 
 const approvals = createRoute({
   getParentRoute: parent,
-  path: "/approvals",
+  // With a slash at its end, or the route below would take an empty id.
+  path: "/approvals/",
   component: lazyRouteComponent(
     () => import("@/features/approvals/approvals-page"),
     "ApprovalsPage",
@@ -110,6 +111,8 @@ export const router = createRouter({
   ]),
   parseSearch,
   stringifySearch,
+  // What a page's check leaves out is gone, instead of passed on unchecked.
+  search: { strict: true },
   defaultPreload: "intent",
   defaultPendingComponent: PagePending,
   defaultPendingMs: 150,

@@ -17,7 +17,7 @@ export interface BarProps {
 /** For wide screens. */
 export function Sidebar({ counts, onPalette, onShortcuts }: BarProps) {
   return (
-    <div className="sticky top-0 flex h-dvh w-58 shrink-0 flex-col gap-4 border-r border-line bg-sunken px-3 py-4 max-md:hidden">
+    <div className="sticky top-0 flex h-dvh w-64 shrink-0 flex-col gap-4 border-r border-line bg-sunken px-3 py-4 max-md:hidden">
       <PlainLink to="/" className="flex items-center gap-2.5 rounded-md px-2 font-semibold">
         <Mark className="size-6" />
         Agent Work Orders
@@ -33,7 +33,7 @@ export function Sidebar({ counts, onPalette, onShortcuts }: BarProps) {
           className="flex h-8.5 cursor-pointer items-center gap-2 rounded-md border border-line bg-surface px-2.5 text-ink-faint hover:bg-hover"
         >
           <Search aria-hidden className="size-4" />
-          <span className="flex-1 text-left">Search or jump</span>
+          <span className="flex-1 truncate text-left">Search or jump</span>
           <Kbd keys="mod+k" />
         </button>
       </div>

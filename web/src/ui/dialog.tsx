@@ -2,8 +2,8 @@ import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 
+import { Button } from "@/ui/button";
 import { cx } from "@/ui/cx";
-import { IconButton } from "@/ui/icon-button";
 
 export const OVERLAY = "fixed inset-0 z-40 bg-black/45 motion-safe:animate-fade";
 export const PANEL =
@@ -23,6 +23,15 @@ export interface DialogProps {
 
 const WIDTH = { sm: "max-w-md", md: "max-w-xl", lg: "max-w-3xl" };
 
+/** The focus begins in the first field, or else on the dialog itself, not on its way out. */
+function beginInside(event: Event) {
+  const panel = event.currentTarget as HTMLElement;
+  if (panel.contains(document.activeElement)) return event.preventDefault();
+  const field = panel.querySelector<HTMLElement>("input, textarea, select, [role=radio]");
+  event.preventDefault();
+  (field ?? panel).focus();
+}
+
 export function Dialog({
   open,
   onOpenChange,
@@ -40,6 +49,7 @@ export function Dialog({
         <Radix.Overlay className={OVERLAY} />
         <Radix.Content
           className={cx(PANEL, "top-[8dvh]", WIDTH[size])}
+          onOpenAutoFocus={beginInside}
           {...(description ? {} : { "aria-describedby": undefined })}
         >
           <div className="flex items-start gap-4 px-5 pt-4">
@@ -52,7 +62,13 @@ export function Dialog({
               )}
             </div>
             <Radix.Close asChild>
-              <IconButton label="Close" icon={X} size="sm" className="-mr-1.5" />
+              <Button
+                aria-label="Close"
+                icon={X}
+                size="sm"
+                variant="ghost"
+                className="-mr-1.5 w-7 px-0!"
+              />
             </Radix.Close>
           </div>
           <div className="min-h-0 flex-1 overflow-y-auto px-5 py-4">{children}</div>

@@ -5,6 +5,7 @@ import { describeFailure } from "@/lib/failure";
 import { Button } from "@/ui/button";
 import { CopyButton } from "@/ui/copy-button";
 import { cx } from "@/ui/cx";
+import { HintText } from "@/ui/hint-text";
 import { SafeText } from "@/ui/safe-text";
 
 export interface ErrorStateProps {
@@ -31,7 +32,7 @@ export function ErrorState({ error, onRetry, retrying, action, className }: Erro
         </p>
         {failure.hint && (
           <p className="mt-0.5 break-words text-ink">
-            <SafeText text={failure.hint} />
+            <HintText text={failure.hint} />
           </p>
         )}
         {(onRetry || action) && (
