@@ -155,3 +155,26 @@ async def test_raw_requests_cannot_confuse_it(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_loopback(host: str, expected: bool) -> None:
     assert is_loopback(host) is expected
+
+
+async def test_a_session_goes_on_after_the_server_was_killed(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+
+    def cookie_at(address: str, secret: str) -> dict[str, str]:
+        return {"Cookie": f"awo_session_{address.rsplit(':', 1)[1]}={secret}"}
+
+    async with child(home) as process:
+        address, key = await said(process)
+        async with httpx.AsyncClient(base_url=address) as client:
+            made = await client.post("/api/session", json={"key": key})
+            assert made.status_code == 201, made.text
+            [secret] = made.cookies.values()
+        process.kill()
+        await process.wait()
+    async with child(home) as process:
+        address, _ = await said(process)
+        async with httpx.AsyncClient(base_url=address) as client:
+            me = await client.get("/api/session", headers=cookie_at(address, secret))
+            assert me.json()["session"]["name"] == "local", me.text
+            wrong = await client.get("/api/session", headers=cookie_at(address, secret + "x"))
+            assert wrong.status_code == 401
