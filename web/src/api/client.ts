@@ -12,7 +12,7 @@ const problems: Middleware = {
   },
   onError({ error }) {
     // A request that the page itself took back is not a failure.
-    if (error instanceof DOMException && error.name === "AbortError") return error;
+    if ((error as { name?: unknown } | null)?.name === "AbortError") return undefined;
     return offlineProblem();
   },
 };

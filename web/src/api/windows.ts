@@ -40,15 +40,17 @@ export function useOrderWindow(filter: OrderFilter): Window<OrderSummary> {
 export function useLogWindow(id: string, filter: LogFilter): Window<LogEntry> {
   const key = JSON.stringify(orderKeys.logPage(id, filter, 0));
   const { pages: seen, onRange } = usePages(key, LOG_PAGE_SIZE);
-  const [end, setEnd] = useState({ key, page: 0 });
-  const tail = end.key === key ? end.page : 0;
+  const [end, setEnd] = useState({ key, total: 0 });
+  const known = end.key === key ? end.total : 0;
+  const tail = lastPage(known, LOG_PAGE_SIZE);
   const pages = seen.includes(tail) ? seen : [...seen, tail];
   const results = useQueries({ queries: pages.map((page) => logPageQuery(id, filter, page)) });
   const shown = windowOf(pages, LOG_PAGE_SIZE, results, onRange, (page) => page.log_entries);
-  const last = lastPage(shown.total, LOG_PAGE_SIZE);
-  // Derived from what was loaded: the next render asks for it.
-  if (!shown.isPending && last !== tail) setEnd({ key, page: last });
-  return shown;
+  // A log only grows; other pages may have been read when it was shorter.
+  const total = Math.max(known, ...results.map((result) => result.data?.total_count ?? 0));
+  // Derived from what was loaded: the next render asks for the new end.
+  if (total > known) setEnd({ key, total });
+  return { ...shown, total };
 }
 
 /** The pages that were looked at last; begins anew with another question. */
