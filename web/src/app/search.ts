@@ -35,7 +35,8 @@ function texts<Name extends string>(raw: Raw, names: readonly Name[]): { [K in N
   const found: { [K in Name]?: string } = {};
   for (const name of names) {
     const value = raw[name];
-    if (typeof value === "string" && value !== "") found[name] = value;
+    // The router lays this over what stands in the address, so what is refused must be named.
+    found[name] = typeof value === "string" && value !== "" ? value : undefined;
   }
   return found;
 }
@@ -51,7 +52,7 @@ export function ordersSearch(raw: Raw): OrdersSearch {
   const given = Array.isArray(raw["status"]) ? (raw["status"] as unknown[]) : [raw["status"]];
   const status = [...new Set(given.filter(isOrderStatus))];
   return {
-    ...(status.length > 0 && { status }),
+    status: status.length > 0 ? status : undefined,
     ...texts(raw, ["repository", "workflow", "q"]),
   };
 }
