@@ -48,7 +48,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/agent-work-orders/{agent_work_order_id}/approvals": {
+    "/api/agent-work-orders/{agent_work_order_id}/git-progress": {
         parameters: {
             query?: never;
             header?: never;
@@ -56,10 +56,291 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Approvals Of Order
-         * @description All that was asked for one order, with the answers.
+         * Get Git Progress
+         * @description Commits, files and lines so far, and the history of phases.
          */
-        get: operations["list_approvals_of_order"];
+        get: operations["get_git_progress"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Logs
+         * @description What happened. The end of a long log is `order=desc`; what follows it is `after=` the
+         *     largest `n` seen.
+         */
+        get: operations["get_logs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Tasks
+         * @description Every task with its state, outputs and failure, in reading order.
+         */
+        get: operations["get_tasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/prompt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send Prompt
+         * @description Send a prompt to an order at work; the agent gets it at its next turn.
+         */
+        post: operations["send_prompt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel
+         * @description Stop the order for good. Its branch and what it did stay.
+         */
+        post: operations["cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause
+         * @description Let running tasks end and start nothing new.
+         */
+        post: operations["pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume
+         * @description Go on after a pause.
+         */
+        post: operations["resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry
+         * @description Run what failed again, or everything from the given task on.
+         */
+        post: operations["retry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rollback
+         * @description Undo what the order did to the world, as far as it can be undone.
+         */
+        post: operations["rollback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/tasks/{path}/override": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Override Task
+         * @description Decide a stuck task: skip it, call it done, or try it again.
+         */
+        post: operations["override_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Diff
+         * @description What the order has changed so far: JSON, or the patch itself with `Accept: text/x-diff`.
+         */
+        get: operations["get_diff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/commits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Commits
+         * @description The order's own commits, newest first.
+         */
+        get: operations["list_commits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/commits/{sha}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Commit Diff
+         * @description What one commit changed: JSON, or the patch itself with `Accept: text/x-diff`.
+         */
+        get: operations["get_commit_diff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Review
+         * @description What was offered for review, for a repository without a forge.
+         */
+        get: operations["get_review"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/transcript": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Transcript
+         * @description What an agent said and did, a page at a time; with `q`, where a text stands in it.
+         */
+        get: operations["get_transcript"];
         put?: never;
         post?: never;
         delete?: never;
@@ -108,7 +389,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/agent-work-orders/{agent_work_order_id}/cancel": {
+    "/api/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Workflows
+         * @description Every workflow that can be run.
+         */
+        get: operations["list_workflows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/validate": {
         parameters: {
             query?: never;
             header?: never;
@@ -118,17 +419,17 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel
-         * @description Stop the order for good. Its branch and what it did stay.
+         * Validate Workflow
+         * @description Check a workflow without keeping it: every problem with its line.
          */
-        post: operations["cancel"];
+        post: operations["validate_workflow"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/agent-work-orders/{agent_work_order_id}/commits": {
+    "/api/workflows/{name}": {
         parameters: {
             query?: never;
             header?: never;
@@ -136,10 +437,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Commits
-         * @description The order's own commits, newest first.
+         * Get Workflow
+         * @description A workflow with its source and tasks.
          */
-        get: operations["list_commits"];
+        get: operations["get_workflow"];
         put?: never;
         post?: never;
         delete?: never;
@@ -148,7 +449,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/agent-work-orders/{agent_work_order_id}/commits/{sha}/diff": {
+    "/api/workflows/{name}/versions": {
         parameters: {
             query?: never;
             header?: never;
@@ -156,10 +457,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get Commit Diff
-         * @description What one commit changed: JSON, or the patch itself with `Accept: text/x-diff`.
+         * List Versions
+         * @description The versions that orders ran with or people saved, newest first.
          */
-        get: operations["get_commit_diff"];
+        get: operations["list_versions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -168,68 +469,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/agent-work-orders/{agent_work_order_id}/diff": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Diff
-         * @description What the order has changed so far: JSON, or the patch itself with `Accept: text/x-diff`.
-         */
-        get: operations["get_diff"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/agent-work-orders/{agent_work_order_id}/git-progress": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Git Progress
-         * @description Commits, files and lines so far, and the history of phases.
-         */
-        get: operations["get_git_progress"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/agent-work-orders/{agent_work_order_id}/logs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Logs
-         * @description What happened. The end of a long log is `order=desc`; what follows it is `after=` the
-         *     largest `n` seen.
-         */
-        get: operations["get_logs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/agent-work-orders/{agent_work_order_id}/pause": {
+    "/api/workflows/{name}/trigger": {
         parameters: {
             query?: never;
             header?: never;
@@ -239,17 +479,17 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Pause
-         * @description Let running tasks end and start nothing new.
+         * Trigger Workflow
+         * @description Run a workflow: creates a work order.
          */
-        post: operations["pause"];
+        post: operations["trigger_workflow"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/agent-work-orders/{agent_work_order_id}/prompt": {
+    "/api/submit": {
         parameters: {
             query?: never;
             header?: never;
@@ -259,57 +499,17 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send Prompt
-         * @description Send a prompt to an order at work; the agent gets it at its next turn.
+         * Submit Task
+         * @description Submit a task of the pipeline: creates a work order. Answers before any work is done.
          */
-        post: operations["send_prompt"];
+        post: operations["submit_task"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/agent-work-orders/{agent_work_order_id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Resume
-         * @description Go on after a pause.
-         */
-        post: operations["resume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/agent-work-orders/{agent_work_order_id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Retry
-         * @description Run what failed again, or everything from the given task on.
-         */
-        post: operations["retry"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/agent-work-orders/{agent_work_order_id}/review": {
+    "/task/{task_id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -317,90 +517,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get Review
-         * @description What was offered for review, for a repository without a forge.
+         * Get Task
+         * @description A work order as a task, with its result once it has ended.
          */
-        get: operations["get_review"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/agent-work-orders/{agent_work_order_id}/rollback": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Rollback
-         * @description Undo what the order did to the world, as far as it can be undone.
-         */
-        post: operations["rollback"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/agent-work-orders/{agent_work_order_id}/tasks": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Tasks
-         * @description Every task with its state, outputs and failure, in reading order.
-         */
-        get: operations["get_tasks"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/agent-work-orders/{agent_work_order_id}/tasks/{path}/override": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Override Task
-         * @description Decide a stuck task: skip it, call it done, or try it again.
-         */
-        post: operations["override_task"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/agent-work-orders/{agent_work_order_id}/transcript": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Transcript
-         * @description What an agent said and did, a page at a time.
-         */
-        get: operations["get_transcript"];
+        get: operations["get_task_task__task_id__get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -421,6 +541,26 @@ export interface paths {
          * @description What people are asked now, oldest first.
          */
         get: operations["list_approvals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Approvals Of Order
+         * @description All that was asked for one order, with the answers.
+         */
+        get: operations["list_approvals_of_order"];
         put?: never;
         post?: never;
         delete?: never;
@@ -489,7 +629,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/audit": {
+    "/api/tools": {
         parameters: {
             query?: never;
             header?: never;
@@ -497,10 +637,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read Audit
-         * @description Who did what, oldest first.
+         * List Tools
+         * @description What a workflow's tasks may use.
          */
-        get: operations["read_audit"];
+        get: operations["list_tools"];
         put?: never;
         post?: never;
         delete?: never;
@@ -523,6 +663,46 @@ export interface paths {
         get: operations["list_available_agents"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sandbox-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Sandbox Types
+         * @description Where an order's agent can work, and what each keeps apart.
+         */
+        get: operations["list_sandbox_types"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/github/verify-repository": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify Repository
+         * @description Whether the server can read a repository, and what its default branch is.
+         */
+        post: operations["verify_repository"];
         delete?: never;
         options?: never;
         head?: never;
@@ -563,50 +743,6 @@ export interface paths {
         get: operations["get_command"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Events
-         * @description Changes as server-sent events: `work_order`, `log` and `approval`.
-         *
-         *     Each has a growing `id`. A client that reconnects with `Last-Event-ID` (or `?after=`) gets
-         *     everything since, nothing twice. `reset` means that what it missed is no longer kept: load anew.
-         *     Without either it begins now. Comments keep the connection alive.
-         */
-        get: operations["events"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/github/verify-repository": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Verify Repository
-         * @description Whether the server can read a repository, and what its default branch is.
-         */
-        post: operations["verify_repository"];
         delete?: never;
         options?: never;
         head?: never;
@@ -657,7 +793,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/sandbox-types": {
+    "/api/audit": {
         parameters: {
             query?: never;
             header?: never;
@@ -665,10 +801,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Sandbox Types
-         * @description Where an order's agent can work, and what each keeps apart.
+         * Read Audit
+         * @description Who did what, oldest first.
          */
-        get: operations["list_sandbox_types"];
+        get: operations["read_audit"];
         put?: never;
         post?: never;
         delete?: never;
@@ -725,27 +861,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/submit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Submit Task
-         * @description Submit a task of the pipeline: creates a work order. Answers before any work is done.
-         */
-        post: operations["submit_task"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/tools": {
+    "/api/events": {
         parameters: {
             query?: never;
             header?: never;
@@ -753,112 +869,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Tools
-         * @description What a workflow's tasks may use.
+         * Events
+         * @description Changes as server-sent events: `work_order`, `log` and `approval`.
+         *
+         *     Each has a growing `id`. A client that reconnects with `Last-Event-ID` (or `?after=`) gets
+         *     everything since, nothing twice. `reset` means that what it missed is no longer kept: load anew.
+         *     Without either it begins now. Comments keep the connection alive.
          */
-        get: operations["list_tools"];
+        get: operations["events"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/workflows": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Workflows
-         * @description Every workflow that can be run.
-         */
-        get: operations["list_workflows"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/workflows/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Workflow
-         * @description A workflow with its source and tasks.
-         */
-        get: operations["get_workflow"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/workflows/{name}/trigger": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Trigger Workflow
-         * @description Run a workflow: creates a work order.
-         */
-        post: operations["trigger_workflow"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/workflows/{name}/versions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Versions
-         * @description The versions that orders ran with or people saved, newest first.
-         */
-        get: operations["list_versions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/workflows/validate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Validate Workflow
-         * @description Check a workflow without keeping it: every problem with its line.
-         */
-        post: operations["validate_workflow"];
         delete?: never;
         options?: never;
         head?: never;
@@ -925,26 +945,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/task/{task_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Task
-         * @description A work order as a task, with its result once it has ended.
-         */
-        get: operations["get_task_task__task_id__get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -969,62 +969,99 @@ export interface components {
         AgentPromptResponse: {
             /** Agent Work Order Id */
             agent_work_order_id: string;
-            /** Message */
-            message: string;
             /** Prompt Accepted */
             prompt_accepted: boolean;
+            /** Message */
+            message: string;
             /** Prompt Id */
             prompt_id: string;
         };
-        /**
-         * AgentWorkflowPhase
-         * @enum {string}
-         */
-        AgentWorkflowPhase: "planning" | "implementing" | "testing" | "completed";
         /**
          * AgentWorkOrder
          * @description An order with what git says of it now.
          */
         AgentWorkOrder: {
-            /** Agent */
-            agent: {
-                [key: string]: unknown;
-            };
-            /**
-             * Agent Session Id
-             * @description Session of the agent, for resumption
-             */
-            agent_session_id: string | null;
             /**
              * Agent Work Order Id
              * @description Unique id
              * @example wo-k3v7abcdefgh2345
              */
             agent_work_order_id: string;
+            /** Repository Url */
+            repository_url: string;
+            /** Git Branch Name */
+            git_branch_name: string | null;
+            /**
+             * Agent Session Id
+             * @description Session of the agent, for resumption
+             */
+            agent_session_id: string | null;
+            /**
+             * Repository
+             * @description Key of the repository, for filters and access rules
+             */
+            repository: string;
             /** Base Branch */
             base_branch: string | null;
-            /** Cost Usd */
-            cost_usd: number;
+            /** Sandbox Type */
+            sandbox_type: string;
+            /** Sandbox Identifier */
+            sandbox_identifier: string | null;
+            /** Workflow Type */
+            workflow_type: string;
+            /**
+             * Workflow Version
+             * @description Hash of the version that it runs
+             */
+            workflow_version: string;
+            /** Github Issue Number */
+            github_issue_number: string | null;
+            /** Initial Prompt */
+            initial_prompt: string | null;
+            /** Title */
+            title: string | null;
+            /** Task Type */
+            task_type: string;
+            /** Priority */
+            priority: string;
+            status: components["schemas"]["AgentWorkOrderStatus"];
+            /** Waiting Reason */
+            waiting_reason: string | null;
+            /** Waiting Until */
+            waiting_until: string | null;
+            current_phase: components["schemas"]["AgentWorkflowPhase"] | null;
+            /** Agent */
+            agent: {
+                [key: string]: unknown;
+            };
+            /** Created By */
+            created_by: string;
             /**
              * Created At
              * Format: date-time
              */
             created_at: string;
-            /** Created By */
-            created_by: string;
-            current_phase: components["schemas"]["AgentWorkflowPhase"] | null;
-            /** Error Code */
-            error_code: string | null;
-            /** Error Hint */
-            error_hint: string | null;
-            /** Error Message */
-            error_message: string | null;
-            /** Execution Completed At */
-            execution_completed_at: string | null;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
             /** Execution Started At */
             execution_started_at: string | null;
-            /** Git Branch Name */
-            git_branch_name: string | null;
+            /** Execution Completed At */
+            execution_completed_at: string | null;
+            /** Github Pull Request Url */
+            github_pull_request_url: string | null;
+            /** Error Code */
+            error_code: string | null;
+            /** Error Message */
+            error_message: string | null;
+            /** Error Hint */
+            error_hint: string | null;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Warnings */
+            warnings: string[];
             /** Git Commit Count */
             git_commit_count: number;
             /** Git Files Changed */
@@ -1033,57 +1070,15 @@ export interface components {
             git_lines_added: number;
             /** Git Lines Removed */
             git_lines_removed: number;
-            /** Github Issue Number */
-            github_issue_number: string | null;
-            /** Github Pull Request Url */
-            github_pull_request_url: string | null;
-            /** Initial Prompt */
-            initial_prompt: string | null;
-            /** Priority */
-            priority: string;
-            /**
-             * Repository
-             * @description Key of the repository, for filters and access rules
-             */
-            repository: string;
-            /** Repository Url */
-            repository_url: string;
-            /** Sandbox Identifier */
-            sandbox_identifier: string | null;
-            /** Sandbox Type */
-            sandbox_type: string;
-            status: components["schemas"]["AgentWorkOrderStatus"];
-            /** Task Type */
-            task_type: string;
-            /** Title */
-            title: string | null;
-            /**
-             * Updated At
-             * Format: date-time
-             */
-            updated_at: string;
-            /** Waiting Reason */
-            waiting_reason: string | null;
-            /** Waiting Until */
-            waiting_until: string | null;
-            /** Warnings */
-            warnings: string[];
-            /** Workflow Type */
-            workflow_type: string;
-            /**
-             * Workflow Version
-             * @description Hash of the version that it runs
-             */
-            workflow_version: string;
         };
         /** AgentWorkOrderList */
         AgentWorkOrderList: {
             /** Agent Work Orders */
             agent_work_orders: components["schemas"]["AgentWorkOrderSummary"][];
-            /** Has More */
-            has_more: boolean;
             /** Total Count */
             total_count: number;
+            /** Has More */
+            has_more: boolean;
         };
         /** AgentWorkOrderResponse */
         AgentWorkOrderResponse: {
@@ -1101,80 +1096,32 @@ export interface components {
          * @description A line of the list: everything but what only git knows.
          */
         AgentWorkOrderSummary: {
-            /** Agent */
-            agent: {
-                [key: string]: unknown;
-            };
-            /**
-             * Agent Session Id
-             * @description Session of the agent, for resumption
-             */
-            agent_session_id: string | null;
             /**
              * Agent Work Order Id
              * @description Unique id
              * @example wo-k3v7abcdefgh2345
              */
             agent_work_order_id: string;
-            /** Base Branch */
-            base_branch: string | null;
-            /** Cost Usd */
-            cost_usd: number;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /** Created By */
-            created_by: string;
-            current_phase: components["schemas"]["AgentWorkflowPhase"] | null;
-            /** Error Code */
-            error_code: string | null;
-            /** Error Hint */
-            error_hint: string | null;
-            /** Error Message */
-            error_message: string | null;
-            /** Execution Completed At */
-            execution_completed_at: string | null;
-            /** Execution Started At */
-            execution_started_at: string | null;
+            /** Repository Url */
+            repository_url: string;
             /** Git Branch Name */
             git_branch_name: string | null;
-            /** Github Issue Number */
-            github_issue_number: string | null;
-            /** Github Pull Request Url */
-            github_pull_request_url: string | null;
-            /** Initial Prompt */
-            initial_prompt: string | null;
-            /** Priority */
-            priority: string;
+            /**
+             * Agent Session Id
+             * @description Session of the agent, for resumption
+             */
+            agent_session_id: string | null;
             /**
              * Repository
              * @description Key of the repository, for filters and access rules
              */
             repository: string;
-            /** Repository Url */
-            repository_url: string;
-            /** Sandbox Identifier */
-            sandbox_identifier: string | null;
+            /** Base Branch */
+            base_branch: string | null;
             /** Sandbox Type */
             sandbox_type: string;
-            status: components["schemas"]["AgentWorkOrderStatus"];
-            /** Task Type */
-            task_type: string;
-            /** Title */
-            title: string | null;
-            /**
-             * Updated At
-             * Format: date-time
-             */
-            updated_at: string;
-            /** Waiting Reason */
-            waiting_reason: string | null;
-            /** Waiting Until */
-            waiting_until: string | null;
-            /** Warnings */
-            warnings: string[];
+            /** Sandbox Identifier */
+            sandbox_identifier: string | null;
             /** Workflow Type */
             workflow_type: string;
             /**
@@ -1182,33 +1129,70 @@ export interface components {
              * @description Hash of the version that it runs
              */
             workflow_version: string;
-        };
-        /** Approval */
-        Approval: {
-            /** Agent Work Order Id */
-            agent_work_order_id: string;
-            /** Approval Id */
-            approval_id: string;
+            /** Github Issue Number */
+            github_issue_number: string | null;
+            /** Initial Prompt */
+            initial_prompt: string | null;
+            /** Title */
+            title: string | null;
+            /** Task Type */
+            task_type: string;
+            /** Priority */
+            priority: string;
+            status: components["schemas"]["AgentWorkOrderStatus"];
+            /** Waiting Reason */
+            waiting_reason: string | null;
+            /** Waiting Until */
+            waiting_until: string | null;
+            current_phase: components["schemas"]["AgentWorkflowPhase"] | null;
+            /** Agent */
+            agent: {
+                [key: string]: unknown;
+            };
+            /** Created By */
+            created_by: string;
             /**
-             * Asked At
+             * Created At
              * Format: date-time
              */
-            asked_at: string;
-            /** Comment */
-            comment: string | null;
-            /** Decided At */
-            decided_at: string | null;
-            /** Decided By */
-            decided_by: string | null;
-            /** Expires At */
-            expires_at: string | null;
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /** Execution Started At */
+            execution_started_at: string | null;
+            /** Execution Completed At */
+            execution_completed_at: string | null;
+            /** Github Pull Request Url */
+            github_pull_request_url: string | null;
+            /** Error Code */
+            error_code: string | null;
+            /** Error Message */
+            error_message: string | null;
+            /** Error Hint */
+            error_hint: string | null;
+            /** Cost Usd */
+            cost_usd: number;
+            /** Warnings */
+            warnings: string[];
+        };
+        /**
+         * AgentWorkflowPhase
+         * @enum {string}
+         */
+        AgentWorkflowPhase: "planning" | "implementing" | "testing" | "completed";
+        /** Approval */
+        Approval: {
+            /** Approval Id */
+            approval_id: string;
+            /** Agent Work Order Id */
+            agent_work_order_id: string;
+            /** Task */
+            task: string;
             /** Message */
             message: string;
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "asked" | "approved" | "rejected" | "expired" | "void";
             /**
              * Subject
              * @description What is asked for, in full
@@ -1221,8 +1205,24 @@ export interface components {
              * @description Send it back with the decision
              */
             subject_hash: string;
-            /** Task */
-            task: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "asked" | "approved" | "rejected" | "expired" | "void";
+            /**
+             * Asked At
+             * Format: date-time
+             */
+            asked_at: string;
+            /** Expires At */
+            expires_at: string | null;
+            /** Decided By */
+            decided_by: string | null;
+            /** Decided At */
+            decided_at: string | null;
+            /** Comment */
+            comment: string | null;
         };
         /** ApprovalAnswer */
         ApprovalAnswer: {
@@ -1235,21 +1235,21 @@ export interface components {
         };
         /** ArtifactEntry */
         ArtifactEntry: {
+            /** Name */
+            name: string;
+            /** Task */
+            task: string | null;
+            /** Sha256 */
+            sha256: string;
+            /** Size Bytes */
+            size_bytes: number;
+            /** Media Type */
+            media_type: string;
             /**
              * Created At
              * Format: date-time
              */
             created_at: string;
-            /** Media Type */
-            media_type: string;
-            /** Name */
-            name: string;
-            /** Sha256 */
-            sha256: string;
-            /** Size Bytes */
-            size_bytes: number;
-            /** Task */
-            task: string | null;
             /** Url */
             url: string;
         };
@@ -1262,25 +1262,25 @@ export interface components {
         };
         /** AuditEntry */
         AuditEntry: {
-            /** Agent Work Order Id */
-            agent_work_order_id: string | null;
+            /** N */
+            n: number;
             /**
              * At
              * Format: date-time
              */
             at: string;
+            /** Who */
+            who: string;
+            /** What */
+            what: string;
+            /** Agent Work Order Id */
+            agent_work_order_id: string | null;
+            /** Target */
+            target: string;
             /** Details */
             details: {
                 [key: string]: unknown;
             };
-            /** N */
-            n: number;
-            /** Target */
-            target: string;
-            /** What */
-            what: string;
-            /** Who */
-            who: string;
         };
         /** AuditPage */
         AuditPage: {
@@ -1291,12 +1291,12 @@ export interface components {
         };
         /** AvailableAgent */
         AvailableAgent: {
-            /** Default */
-            default: boolean;
-            /** Description */
-            description: string;
             /** Name */
             name: string;
+            /** Description */
+            description: string;
+            /** Default */
+            default: boolean;
             /**
              * Problem
              * @description Why it cannot run here; null when it can
@@ -1310,6 +1310,29 @@ export interface components {
         };
         /** Command */
         Command: {
+            /** Name */
+            name: string;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin: "repository" | "builtin";
+            /**
+             * File
+             * @description Its file in the repository
+             */
+            file: string | null;
+            /** Description */
+            description: string;
+            /** Argument Hint */
+            argument_hint: string;
+            /** Takes Arguments */
+            takes_arguments: boolean;
+            /**
+             * Positions
+             * @description How many arguments it reads one by one
+             */
+            positions: number;
             /**
              * Aliases
              * @description Other names for it
@@ -1320,33 +1343,10 @@ export interface components {
              * @description What the file asks for; not granted by it
              */
             allowed_tools: string[];
-            /** Argument Hint */
-            argument_hint: string;
-            /** Body */
-            body: string;
-            /** Description */
-            description: string;
-            /**
-             * File
-             * @description Its file in the repository
-             */
-            file: string | null;
             /** Model */
             model: string | null;
-            /** Name */
-            name: string;
-            /**
-             * Origin
-             * @enum {string}
-             */
-            origin: "repository" | "builtin";
-            /**
-             * Positions
-             * @description How many arguments it reads one by one
-             */
-            positions: number;
-            /** Takes Arguments */
-            takes_arguments: boolean;
+            /** Body */
+            body: string;
         };
         /** CommandAnswer */
         CommandAnswer: {
@@ -1354,6 +1354,11 @@ export interface components {
         };
         /** CommandList */
         CommandList: {
+            /**
+             * Repository
+             * @description Key of the repository
+             */
+            repository: string | null;
             /** Base Branch */
             base_branch: string | null;
             /** Base Sha */
@@ -1365,25 +1370,43 @@ export interface components {
              * @description Files that cannot be used, and why
              */
             problems: components["schemas"]["CommandProblem"][];
-            /**
-             * Repository
-             * @description Key of the repository
-             */
-            repository: string | null;
         };
         /** CommandProblem */
         CommandProblem: {
             /** File */
             file: string;
-            /** Hint */
-            hint: string;
             /** Line */
             line: number;
             /** Message */
             message: string;
+            /** Hint */
+            hint: string;
         };
         /** CommandSummary */
         CommandSummary: {
+            /** Name */
+            name: string;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin: "repository" | "builtin";
+            /**
+             * File
+             * @description Its file in the repository
+             */
+            file: string | null;
+            /** Description */
+            description: string;
+            /** Argument Hint */
+            argument_hint: string;
+            /** Takes Arguments */
+            takes_arguments: boolean;
+            /**
+             * Positions
+             * @description How many arguments it reads one by one
+             */
+            positions: number;
             /**
              * Aliases
              * @description Other names for it
@@ -1394,49 +1417,37 @@ export interface components {
              * @description What the file asks for; not granted by it
              */
             allowed_tools: string[];
-            /** Argument Hint */
-            argument_hint: string;
-            /** Description */
-            description: string;
-            /**
-             * File
-             * @description Its file in the repository
-             */
-            file: string | null;
             /** Model */
             model: string | null;
-            /** Name */
-            name: string;
-            /**
-             * Origin
-             * @enum {string}
-             */
-            origin: "repository" | "builtin";
-            /**
-             * Positions
-             * @description How many arguments it reads one by one
-             */
-            positions: number;
-            /** Takes Arguments */
-            takes_arguments: boolean;
         };
         /**
          * Commit
          * @description One of the order's own commits. All texts are data, whoever wrote them.
          */
         Commit: {
-            /**
-             * At
-             * Format: date-time
-             */
-            at: string;
-            /** Author */
-            author: string;
+            /** Sha */
+            sha: string;
+            /** Subject */
+            subject: string;
             /**
              * Body
              * @description Below the subject, at most 4,000 characters
              */
             body: string;
+            /** Author */
+            author: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Phase */
+            phase: string | null;
+            /**
+             * Task
+             * @description Path of the task that made it
+             */
+            task: string | null;
             /**
              * Files Changed
              * @description Against its first parent; null if not counted
@@ -1446,17 +1457,6 @@ export interface components {
             lines_added: number | null;
             /** Lines Removed */
             lines_removed: number | null;
-            /** Phase */
-            phase: string | null;
-            /** Sha */
-            sha: string;
-            /** Subject */
-            subject: string;
-            /**
-             * Task
-             * @description Path of the task that made it
-             */
-            task: string | null;
         };
         /** CommitDiffAnswer */
         CommitDiffAnswer: {
@@ -1464,10 +1464,10 @@ export interface components {
             agent_work_order_id: string;
             /** Diff */
             diff: string;
-            /** Sha */
-            sha: string;
             /** Truncated */
             truncated: boolean;
+            /** Sha */
+            sha: string;
         };
         /** CommitList */
         CommitList: {
@@ -1484,6 +1484,53 @@ export interface components {
          */
         CreateAgentWorkOrderRequest: {
             /**
+             * Repository Url
+             * @description Address of the repository, or a path on the server's machine
+             * @example https://github.com/user/repo.git
+             */
+            repository_url: string;
+            /**
+             * Sandbox Type
+             * @description Where the agent works; the server's default if left out
+             * @example git_branch
+             */
+            sandbox_type?: string | null;
+            /**
+             * Github Issue Number
+             * @description Issue to work on
+             * @example 42
+             */
+            github_issue_number?: string | null;
+            /**
+             * Initial Prompt
+             * @description What the agent is asked to do
+             */
+            initial_prompt?: string | null;
+            /**
+             * Title
+             * @description A short name for people; from the prompt if left out
+             */
+            title?: string | null;
+            /**
+             * Base Branch
+             * @description Branch to start from; the default one
+             */
+            base_branch?: string | null;
+            /**
+             * Priority
+             * @description Who goes first when all cannot run
+             * @default medium
+             * @enum {string}
+             */
+            priority: "low" | "medium" | "high" | "urgent";
+            /**
+             * Inputs
+             * @description Values of the workflow's declared inputs
+             */
+            inputs?: {
+                [key: string]: unknown;
+            };
+            /**
              * Agent
              * @description Name of the agent, or `{"name": …}` with its options
              * @example claude_code
@@ -1497,93 +1544,46 @@ export interface components {
              */
             agent_timeout_s?: number | null;
             /**
-             * Base Branch
-             * @description Branch to start from; the default one
-             */
-            base_branch?: string | null;
-            /**
-             * Github Issue Number
-             * @description Issue to work on
-             * @example 42
-             */
-            github_issue_number?: string | null;
-            /**
-             * Initial Prompt
-             * @description What the agent is asked to do
-             */
-            initial_prompt?: string | null;
-            /**
-             * Inputs
-             * @description Values of the workflow's declared inputs
-             */
-            inputs?: {
-                [key: string]: unknown;
-            };
-            /**
-             * Priority
-             * @description Who goes first when all cannot run
-             * @default medium
-             * @enum {string}
-             */
-            priority: "low" | "medium" | "high" | "urgent";
-            /**
-             * Repository Url
-             * @description Address of the repository, or a path on the server's machine
-             * @example https://github.com/user/repo.git
-             */
-            repository_url: string;
-            /**
-             * Sandbox Type
-             * @description Where the agent works; the server's default if left out
-             * @example git_branch
-             */
-            sandbox_type?: string | null;
-            /**
-             * Title
-             * @description A short name for people; from the prompt if left out
-             */
-            title?: string | null;
-            /**
-             * Workflow Source
-             * @description A workflow as YAML, instead of a name
-             */
-            workflow_source?: string | null;
-            /**
              * Workflow Type
              * @description Name of the workflow
              * @example agent_workflow_plan_build_test
              */
             workflow_type?: string | null;
+            /**
+             * Workflow Source
+             * @description A workflow as YAML, instead of a name
+             */
+            workflow_source?: string | null;
         };
         /** CreateKeyRequest */
         CreateKeyRequest: {
             /** Name */
             name: string;
             /**
-             * Repositories
-             * @description Addresses it may see and use; all if left out
-             */
-            repositories?: string[] | null;
-            /**
              * Role
              * @enum {string}
              */
             role: "viewer" | "operator" | "approver" | "admin";
+            /**
+             * Repositories
+             * @description Addresses it may see and use; all if left out
+             */
+            repositories?: string[] | null;
         };
         /** CustomRepository */
         CustomRepository: {
-            /** Cloneurl */
-            cloneUrl: string;
-            /** Name */
-            name?: string | null;
             /** Owner */
             owner?: string | null;
+            /** Name */
+            name?: string | null;
+            /** Cloneurl */
+            cloneUrl: string;
         };
         /** CustomTask */
         CustomTask: {
+            repository: components["schemas"]["CustomRepository"];
             /** Prompt */
             prompt: string;
-            repository: components["schemas"]["CustomRepository"];
             /**
              * Workflow
              * @description Name of a workflow; agent_workflow_plan_build_test if left out
@@ -1616,23 +1616,33 @@ export interface components {
         EngineStatus: {
             /** Ok */
             ok: boolean;
-            /** Open */
-            open: number;
-            /** Quarantined */
-            quarantined: string[];
-            /** Queued */
-            queued: number;
-            /** Reason */
-            reason: string;
-            /** Running */
-            running: number;
             /** State */
             state: string;
+            /** Reason */
+            reason: string;
+            /** Open */
+            open: number;
+            /** Running */
+            running: number;
+            /** Queued */
+            queued: number;
             /** Timers */
             timers: number;
+            /** Quarantined */
+            quarantined: string[];
         };
         /** GitHubRepository */
         GitHubRepository: {
+            /** Repository Owner */
+            repository_owner: string;
+            /** Repository Name */
+            repository_name: string;
+            /** Repository Url */
+            repository_url: string;
+            /** Default Branch */
+            default_branch: string;
+            /** Is Accessible */
+            is_accessible: boolean;
             /** Access Verified At */
             access_verified_at: string | null;
             /**
@@ -1640,16 +1650,6 @@ export interface components {
              * @description At most a hundred
              */
             branches: string[];
-            /** Default Branch */
-            default_branch: string;
-            /** Is Accessible */
-            is_accessible: boolean;
-            /** Repository Name */
-            repository_name: string;
-            /** Repository Owner */
-            repository_owner: string;
-            /** Repository Url */
-            repository_url: string;
         };
         /**
          * GitHubRepositoryVerificationRequest
@@ -1664,13 +1664,13 @@ export interface components {
         };
         /** GitHubRepositoryVerificationResponse */
         GitHubRepositoryVerificationResponse: {
-            /** Error Hint */
-            error_hint: string | null;
-            /** Error Message */
-            error_message: string | null;
             repository: components["schemas"]["GitHubRepository"];
             /** Verification Success */
             verification_success: boolean;
+            /** Error Message */
+            error_message: string | null;
+            /** Error Hint */
+            error_hint: string | null;
         };
         /** GitProgressSnapshot */
         GitProgressSnapshot: {
@@ -1689,13 +1689,13 @@ export interface components {
             latest_commit_message: string | null;
             /** Latest Commit Sha */
             latest_commit_sha: string | null;
-            /** Phase History */
-            phase_history: components["schemas"]["PhaseHistoryEntry"][];
             /**
              * Snapshot Timestamp
              * Format: date-time
              */
             snapshot_timestamp: string;
+            /** Phase History */
+            phase_history: components["schemas"]["PhaseHistoryEntry"][];
         };
         /** Health */
         Health: {
@@ -1707,53 +1707,53 @@ export interface components {
         };
         /** IsolationText */
         IsolationText: {
-            /** Credentials */
-            credentials: string;
             /** Files */
             files: string;
-            /** Network */
-            network: string;
             /** Processes */
             processes: string;
+            /** Network */
+            network: string;
+            /** Credentials */
+            credentials: string;
             /** Summary */
             summary: string;
         };
         /** IssueResolutionTask */
         IssueResolutionTask: {
-            /** Author */
-            author: string;
-            /** Issuebody */
-            issueBody: string;
             /** Issuenumber */
             issueNumber: number;
             /** Issuetitle */
             issueTitle: string;
+            /** Issuebody */
+            issueBody: string;
+            repository: components["schemas"]["PipelineRepositoryWithBranch"];
+            /** Author */
+            author: string;
             /** Labels */
             labels: string[];
-            repository: components["schemas"]["PipelineRepositoryWithBranch"];
         };
         /** Key */
         Key: {
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
             /** Key Id */
             key_id: string;
-            /** Last Used At */
-            last_used_at: string | null;
             /** Name */
             name: string;
-            /** Repositories */
-            repositories: string[] | null;
-            /** Revoked At */
-            revoked_at: string | null;
             /**
              * Role
              * @enum {string}
              */
             role: "viewer" | "operator" | "approver" | "admin";
+            /** Repositories */
+            repositories: string[] | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Revoked At */
+            revoked_at: string | null;
+            /** Last Used At */
+            last_used_at: string | null;
         };
         /** KeyAnswer */
         KeyAnswer: {
@@ -1768,34 +1768,34 @@ export interface components {
         LogEntries: {
             /** Agent Work Order Id */
             agent_work_order_id: string;
-            /** Has More */
-            has_more: boolean;
             /** Log Entries */
             log_entries: components["schemas"]["LogEntry"][];
             /** Total Count */
             total_count: number;
+            /** Has More */
+            has_more: boolean;
         };
         /**
          * LogEntry
          * @description Further fields depend on the event.
          */
         LogEntry: {
-            /** Agent Work Order Id */
-            agent_work_order_id: string;
-            /** Event */
-            event: string;
-            /** Level */
-            level: string;
-            /**
-             * N
-             * @description From 1 for each order
-             */
-            n: number;
             /**
              * Timestamp
              * Format: date-time
              */
             timestamp: string;
+            /** Level */
+            level: string;
+            /** Event */
+            event: string;
+            /** Agent Work Order Id */
+            agent_work_order_id: string;
+            /**
+             * N
+             * @description From 1 for each order
+             */
+            n: number;
         } & {
             [key: string]: unknown;
         };
@@ -1826,33 +1826,71 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** PRFile */
+        PRFile: {
+            /** Sha */
+            sha: string;
+            /** Filename */
+            filename: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "added" | "modified" | "removed";
+            /** Additions */
+            additions: number;
+            /** Deletions */
+            deletions: number;
+            /** Patch */
+            patch: string;
+        };
+        /** PRReviewTask */
+        PRReviewTask: {
+            /** Prnumber */
+            prNumber: number;
+            /** Prtitle */
+            prTitle: string;
+            /** Prbody */
+            prBody: string;
+            repository: components["schemas"]["PipelineRepository"];
+            /** Basesha */
+            baseSha: string;
+            /** Headsha */
+            headSha: string;
+            /** Changedfiles */
+            changedFiles: components["schemas"]["PRFile"][];
+        };
         /** PhaseHistoryEntry */
         PhaseHistoryEntry: {
-            /** Commits */
-            commits: number;
-            /** Completed At */
-            completed_at: string | null;
             phase: components["schemas"]["AgentWorkflowPhase"];
             /**
              * Started At
              * Format: date-time
              */
             started_at: string;
+            /** Completed At */
+            completed_at: string | null;
+            /** Commits */
+            commits: number;
         };
         /** PipelineRepository */
         PipelineRepository: {
+            /** Owner */
+            owner: string;
+            /** Name */
+            name: string;
             /**
              * Cloneurl
              * @description Decides which repository it is
              */
             cloneUrl: string;
-            /** Name */
-            name: string;
-            /** Owner */
-            owner: string;
         };
         /** PipelineRepositoryWithBranch */
         PipelineRepositoryWithBranch: {
+            /** Owner */
+            owner: string;
+            /** Name */
+            name: string;
             /**
              * Cloneurl
              * @description Decides which repository it is
@@ -1860,23 +1898,42 @@ export interface components {
             cloneUrl: string;
             /** Defaultbranch */
             defaultBranch: string;
-            /** Name */
-            name: string;
-            /** Owner */
-            owner: string;
         };
         /**
          * PipelineTask
          * @description A work order as a task of the pipeline. What is not known yet is left out.
          */
         PipelineTask: {
-            /** Completedat */
-            completedAt?: number | null;
+            /**
+             * Id
+             * @description Id of the work order
+             */
+            id: string;
+            /**
+             * Type
+             * @enum {string}
+             */
+            type: "issue-resolution" | "pr-review" | "test-pipeline" | "custom";
+            /** Priority */
+            priority: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "pending" | "in-progress" | "completed" | "failed";
             /**
              * Createdat
              * @description Milliseconds since 1970, as all times of a task
              */
             createdAt: number;
+            /** Startedat */
+            startedAt?: number | null;
+            /** Completedat */
+            completedAt?: number | null;
+            /** Retrycount */
+            retryCount: number;
+            /** Maxretries */
+            maxRetries: number;
             /**
              * Data
              * @description As it was submitted
@@ -1884,58 +1941,27 @@ export interface components {
             data: {
                 [key: string]: unknown;
             };
-            /**
-             * Id
-             * @description Id of the work order
-             */
-            id: string;
-            /** Maxretries */
-            maxRetries: number;
-            /** Priority */
-            priority: string;
             result?: components["schemas"]["TaskResult"] | null;
-            /** Retrycount */
-            retryCount: number;
-            /** Startedat */
-            startedAt?: number | null;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "pending" | "in-progress" | "completed" | "failed";
-            /**
-             * Type
-             * @enum {string}
-             */
-            type: "issue-resolution" | "pr-review" | "test-pipeline" | "custom";
-        };
-        /** PRFile */
-        PRFile: {
-            /** Additions */
-            additions: number;
-            /** Deletions */
-            deletions: number;
-            /** Filename */
-            filename: string;
-            /** Patch */
-            patch: string;
-            /** Sha */
-            sha: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "added" | "modified" | "removed";
         };
         /**
          * ProblemDocument
          * @description RFC 9457. `code` is stable; docs/reference/errors.md lists them all.
          */
         ProblemDocument: {
-            /** Code */
-            code: string;
+            /** Type */
+            type: string;
+            /** Title */
+            title: string;
+            /** Status */
+            status: number;
             /** Detail */
             detail: string;
+            /** Code */
+            code: string;
+            /** Hint */
+            hint?: string | null;
+            /** Field */
+            field?: string | null;
             /**
              * Errors
              * @default []
@@ -1943,36 +1969,10 @@ export interface components {
             errors: {
                 [key: string]: unknown;
             }[];
-            /** Field */
-            field?: string | null;
-            /** Hint */
-            hint?: string | null;
             /** Instance */
             instance?: string | null;
             /** Request Id */
             request_id?: string | null;
-            /** Status */
-            status: number;
-            /** Title */
-            title: string;
-            /** Type */
-            type: string;
-        };
-        /** PRReviewTask */
-        PRReviewTask: {
-            /** Basesha */
-            baseSha: string;
-            /** Changedfiles */
-            changedFiles: components["schemas"]["PRFile"][];
-            /** Headsha */
-            headSha: string;
-            /** Prbody */
-            prBody: string;
-            /** Prnumber */
-            prNumber: number;
-            /** Prtitle */
-            prTitle: string;
-            repository: components["schemas"]["PipelineRepository"];
         };
         /** Readiness */
         Readiness: {
@@ -1994,8 +1994,23 @@ export interface components {
          * @description What was offered for review of a repository without a forge.
          */
         Review: {
+            /** Number */
+            number: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "draft" | "open" | "closed";
+            /** Title */
+            title: string;
+            /** Summary */
+            summary: string;
+            /** Head Branch */
+            head_branch: string;
             /** Base Branch */
             base_branch: string;
+            /** Head Sha */
+            head_sha: string;
             /** Base Sha */
             base_sha: string;
             /** Closed Because */
@@ -2007,21 +2022,6 @@ export interface components {
             evidence: {
                 [key: string]: unknown;
             };
-            /** Head Branch */
-            head_branch: string;
-            /** Head Sha */
-            head_sha: string;
-            /** Number */
-            number: number;
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "draft" | "open" | "closed";
-            /** Summary */
-            summary: string;
-            /** Title */
-            title: string;
         };
         /** ReviewAnswer */
         ReviewAnswer: {
@@ -2032,13 +2032,13 @@ export interface components {
         };
         /** SandboxType */
         SandboxType: {
+            /** Name */
+            name: string;
             /** Available */
             available: boolean;
             /** Default */
             default: boolean;
             isolation: components["schemas"]["IsolationText"] | null;
-            /** Name */
-            name: string;
         };
         /** SandboxTypeList */
         SandboxTypeList: {
@@ -2050,24 +2050,53 @@ export interface components {
          * @description Who is signed in.
          */
         Session: {
-            /**
-             * Expires At
-             * @description Null for a key, which does not expire
-             */
-            expires_at: string | null;
             /** Name */
             name: string;
-            /** Repositories */
-            repositories: string[] | null;
             /**
              * Role
              * @enum {string}
              */
             role: "viewer" | "operator" | "approver" | "admin";
+            /** Repositories */
+            repositories: string[] | null;
+            /**
+             * Expires At
+             * @description Null for a key, which does not expire
+             */
+            expires_at: string | null;
         };
         /** SessionAnswer */
         SessionAnswer: {
             session: components["schemas"]["Session"];
+        };
+        /** SignInLink */
+        SignInLink: {
+            /**
+             * Path
+             * @description With the token as its fragment; it works once
+             */
+            path: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+        };
+        /**
+         * SignInRequest
+         * @description A way in: the token of a one-time link, or an API key.
+         */
+        SignInRequest: {
+            /**
+             * Token
+             * @description Of a link that `awo up` or `awo open` gave
+             */
+            token?: string | null;
+            /**
+             * Key
+             * @description An API key
+             */
+            key?: string | null;
         };
         /** SignedOut */
         SignedOut: {
@@ -2077,60 +2106,8 @@ export interface components {
              */
             signed_out: boolean;
         };
-        /** SignInLink */
-        SignInLink: {
-            /**
-             * Expires At
-             * Format: date-time
-             */
-            expires_at: string;
-            /**
-             * Path
-             * @description With the token as its fragment; it works once
-             */
-            path: string;
-        };
-        /**
-         * SignInRequest
-         * @description A way in: the token of a one-time link, or an API key.
-         */
-        SignInRequest: {
-            /**
-             * Key
-             * @description An API key
-             */
-            key?: string | null;
-            /**
-             * Token
-             * @description Of a link that `awo up` or `awo open` gave
-             */
-            token?: string | null;
-        };
         /** Status */
         Status: {
-            /** Active Tasks */
-            active_tasks: number;
-            /** Approvals Asked */
-            approvals_asked: number;
-            /** Credential Status */
-            credential_status: {
-                [key: string]: "configured" | "missing";
-            };
-            engine: components["schemas"]["EngineStatus"];
-            /**
-             * Journal
-             * @description `ok`, or the code of its trouble
-             */
-            journal: string;
-            /** Queued Tasks */
-            queued_tasks: number;
-            /** Sandbox Count */
-            sandbox_count: number;
-            /**
-             * Started At
-             * Format: date-time
-             */
-            started_at: string;
             /**
              * Status
              * @enum {string}
@@ -2138,14 +2115,36 @@ export interface components {
             status: "ok" | "degraded";
             /** Version */
             version: string;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /** Active Tasks */
+            active_tasks: number;
+            /** Queued Tasks */
+            queued_tasks: number;
+            /** Sandbox Count */
+            sandbox_count: number;
+            /** Credential Status */
+            credential_status: {
+                [key: string]: "configured" | "missing";
+            };
             /** Work Orders */
             work_orders: {
                 [key: string]: number;
             };
+            /** Approvals Asked */
+            approvals_asked: number;
+            engine: components["schemas"]["EngineStatus"];
+            /**
+             * Journal
+             * @description `ok`, or the code of its trouble
+             */
+            journal: string;
         };
         /** SubmitCustom */
         SubmitCustom: {
-            data: components["schemas"]["CustomTask"];
             /**
              * Priority
              * @description In either case: `high`, `HIGH`
@@ -2158,10 +2157,10 @@ export interface components {
              * @enum {string}
              */
             type: "custom";
+            data: components["schemas"]["CustomTask"];
         };
         /** SubmitIssueResolution */
         SubmitIssueResolution: {
-            data: components["schemas"]["IssueResolutionTask"];
             /**
              * Priority
              * @description In either case: `high`, `HIGH`
@@ -2174,10 +2173,10 @@ export interface components {
              * @enum {string}
              */
             type: "issue-resolution";
+            data: components["schemas"]["IssueResolutionTask"];
         };
         /** SubmitPRReview */
         SubmitPRReview: {
-            data: components["schemas"]["PRReviewTask"];
             /**
              * Priority
              * @description In either case: `high`, `HIGH`
@@ -2190,10 +2189,10 @@ export interface components {
              * @enum {string}
              */
             type: "pr-review";
+            data: components["schemas"]["PRReviewTask"];
         };
         /** SubmitTestPipeline */
         SubmitTestPipeline: {
-            data: components["schemas"]["TestPipelineTask"];
             /**
              * Priority
              * @description In either case: `high`, `HIGH`
@@ -2206,60 +2205,53 @@ export interface components {
              * @enum {string}
              */
             type: "test-pipeline";
+            data: components["schemas"]["TestPipelineTask"];
         };
         /** Task */
         Task: {
-            approval: components["schemas"]["TaskApproval"] | null;
-            /** Attempt */
-            attempt: number;
-            /** Ended At */
-            ended_at: string | null;
-            failure: components["schemas"]["TaskFailure"] | null;
-            /** Generation */
-            generation: number;
-            /** Items */
-            items: number | null;
-            /** Iterations */
-            iterations: number | null;
-            /** Kind */
-            kind: string;
-            /** Needs */
-            needs: string[];
-            /** Outputs */
-            outputs: unknown;
             /** Path */
             path: string;
-            /** Phase */
-            phase: string | null;
-            /** Risk */
-            risk: string;
-            /** Started At */
-            started_at: string | null;
-            /** State */
-            state: string;
-            /** Tolerated */
-            tolerated: boolean;
-            /** Undone */
-            undone: string | null;
+            /** Kind */
+            kind: string;
             /** Uses */
             uses: string | null;
+            /** Phase */
+            phase: string | null;
+            /** Needs */
+            needs: string[];
+            /** State */
+            state: string;
             /** Waiting */
             waiting: string | null;
+            /** Attempt */
+            attempt: number;
+            /** Generation */
+            generation: number;
+            /** Started At */
+            started_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
             /** Waiting Reason */
             waiting_reason: string | null;
             /** Waiting Until */
             waiting_until: string | null;
+            /** Outputs */
+            outputs: unknown;
+            failure: components["schemas"]["TaskFailure"] | null;
+            /** Tolerated */
+            tolerated: boolean;
+            /** Undone */
+            undone: string | null;
+            /** Iterations */
+            iterations: number | null;
+            /** Items */
+            items: number | null;
+            /** Risk */
+            risk: string;
+            approval: components["schemas"]["TaskApproval"] | null;
         };
         /** TaskApproval */
         TaskApproval: {
-            /** By */
-            by: string | null;
-            /** Comment */
-            comment: string | null;
-            /** Decision */
-            decision: string | null;
-            /** Expires At */
-            expires_at: string | null;
             /** Message */
             message: string;
             /** Subject */
@@ -2268,6 +2260,14 @@ export interface components {
             };
             /** Subject Hash */
             subject_hash: string;
+            /** Expires At */
+            expires_at: string | null;
+            /** Decision */
+            decision: string | null;
+            /** By */
+            by: string | null;
+            /** Comment */
+            comment: string | null;
         };
         /** TaskFailure */
         TaskFailure: {
@@ -2275,10 +2275,10 @@ export interface components {
             category: string;
             /** Code */
             code: string;
-            /** Hint */
-            hint: string;
             /** Message */
             message: string;
+            /** Hint */
+            hint: string;
         };
         /** TaskList */
         TaskList: {
@@ -2289,37 +2289,31 @@ export interface components {
         };
         /** TaskMetrics */
         TaskMetrics: {
-            /** Commits */
-            commits: number;
-            /** Costusd */
-            costUsd: number;
             /** Durationms */
             durationMs: number;
-            /** Fileschanged */
-            filesChanged: number;
+            /** Costusd */
+            costUsd: number;
             /** Inputtokens */
             inputTokens: number;
-            /** Linesadded */
-            linesAdded: number;
-            /** Linesremoved */
-            linesRemoved: number;
             /** Outputtokens */
             outputTokens: number;
             /** Turns */
             turns: number;
+            /** Commits */
+            commits: number;
+            /** Fileschanged */
+            filesChanged: number;
+            /** Linesadded */
+            linesAdded: number;
+            /** Linesremoved */
+            linesRemoved: number;
         };
         /** TaskResult */
         TaskResult: {
-            /**
-             * Artifacts
-             * @description Addresses of what was kept as evidence
-             */
-            artifacts: string[];
-            /** Error */
-            error?: string | null;
+            /** Success */
+            success: boolean;
             /** Message */
             message: string;
-            metrics: components["schemas"]["TaskMetrics"];
             /**
              * Output
              * @description The workflow's outputs, and `pullRequestUrl`
@@ -2327,11 +2321,18 @@ export interface components {
             output: {
                 [key: string]: unknown;
             };
-            /** Success */
-            success: boolean;
+            /** Error */
+            error?: string | null;
+            /**
+             * Artifacts
+             * @description Addresses of what was kept as evidence
+             */
+            artifacts: string[];
+            metrics: components["schemas"]["TaskMetrics"];
         };
         /** TestPipelineTask */
         TestPipelineTask: {
+            repository: components["schemas"]["PipelineRepository"];
             /**
              * Branch
              * @description Its latest commit is tested
@@ -2342,7 +2343,6 @@ export interface components {
              * @description What triggered it; kept for people
              */
             commitSha: string;
-            repository: components["schemas"]["PipelineRepository"];
             /**
              * Triggeredby
              * @enum {string}
@@ -2351,29 +2351,29 @@ export interface components {
         };
         /** Tool */
         Tool: {
-            /** Inputs */
-            inputs: {
-                [key: string]: unknown;
-            };
             /** Name */
             name: string;
-            /** Outputs */
-            outputs: {
-                [key: string]: unknown;
-            };
+            /** Summary */
+            summary: string;
             /**
              * Risk
              * @enum {string}
              */
             risk: "low" | "medium" | "high";
-            /** Summary */
-            summary: string;
+            /** Undo */
+            undo: string | null;
             /** Takes Prompts */
             takes_prompts: boolean;
             /** Timeout S */
             timeout_s: number;
-            /** Undo */
-            undo: string | null;
+            /** Inputs */
+            inputs: {
+                [key: string]: unknown;
+            };
+            /** Outputs */
+            outputs: {
+                [key: string]: unknown;
+            };
         };
         /** ToolList */
         ToolList: {
@@ -2387,25 +2387,38 @@ export interface components {
              * @description Give it as `after` to go on behind this entry
              */
             cursor: number;
-            /** Data */
-            data: {
-                [key: string]: unknown;
-            };
             /** Kind */
             kind: string;
             /** Text */
             text: string;
+            /** Data */
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        /** TranscriptMatch */
+        TranscriptMatch: {
+            /** Task */
+            task: string;
+            /**
+             * Cursor
+             * @description As of an entry: behind it
+             */
+            cursor: number;
+            /**
+             * After
+             * @description Give it as `after` to read from this entry on
+             */
+            after: number;
+            /** Kind */
+            kind: string;
+            /** Excerpt */
+            excerpt: string;
         };
         /** TranscriptPage */
         TranscriptPage: {
             /** Agent Work Order Id */
             agent_work_order_id: string;
-            /** Entries */
-            entries: components["schemas"]["TranscriptEntry"][];
-            /** Has More */
-            has_more: boolean;
-            /** Next After */
-            next_after: number;
             /** Task */
             task: string | null;
             /**
@@ -2413,55 +2426,23 @@ export interface components {
              * @description Tasks that have a transcript
              */
             tasks: string[];
+            /** Entries */
+            entries: components["schemas"]["TranscriptEntry"][];
+            /**
+             * Matches
+             * @description With `q`: entries that contain it
+             */
+            matches: components["schemas"]["TranscriptMatch"][];
+            /** Next After */
+            next_after: number;
+            /** Has More */
+            has_more: boolean;
         };
         /**
          * TriggerWorkflowRequest
          * @description Request to run a named workflow.
          */
         TriggerWorkflowRequest: {
-            /**
-             * Agent
-             * @description Name of the agent, or `{"name": …}` with its options
-             * @example claude_code
-             */
-            agent?: string | {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * Agent Timeout S
-             * @description Limit of a turn
-             */
-            agent_timeout_s?: number | null;
-            /**
-             * Base Branch
-             * @description Branch to start from; the default one
-             */
-            base_branch?: string | null;
-            /**
-             * Github Issue Number
-             * @description Issue to work on
-             * @example 42
-             */
-            github_issue_number?: string | null;
-            /**
-             * Initial Prompt
-             * @description What the agent is asked to do
-             */
-            initial_prompt?: string | null;
-            /**
-             * Inputs
-             * @description Values of the workflow's declared inputs
-             */
-            inputs?: {
-                [key: string]: unknown;
-            };
-            /**
-             * Priority
-             * @description Who goes first when all cannot run
-             * @default medium
-             * @enum {string}
-             */
-            priority: "low" | "medium" | "high" | "urgent";
             /**
              * Repository Url
              * @description Address of the repository, or a path on the server's machine
@@ -2475,34 +2456,77 @@ export interface components {
              */
             sandbox_type?: string | null;
             /**
+             * Github Issue Number
+             * @description Issue to work on
+             * @example 42
+             */
+            github_issue_number?: string | null;
+            /**
+             * Initial Prompt
+             * @description What the agent is asked to do
+             */
+            initial_prompt?: string | null;
+            /**
              * Title
              * @description A short name for people; from the prompt if left out
              */
             title?: string | null;
+            /**
+             * Base Branch
+             * @description Branch to start from; the default one
+             */
+            base_branch?: string | null;
+            /**
+             * Priority
+             * @description Who goes first when all cannot run
+             * @default medium
+             * @enum {string}
+             */
+            priority: "low" | "medium" | "high" | "urgent";
+            /**
+             * Inputs
+             * @description Values of the workflow's declared inputs
+             */
+            inputs?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Agent
+             * @description Name of the agent, or `{"name": …}` with its options
+             * @example claude_code
+             */
+            agent?: string | {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Agent Timeout S
+             * @description Limit of a turn
+             */
+            agent_timeout_s?: number | null;
         };
         /** Workflow */
         Workflow: {
-            /** Aliases */
-            aliases: string[];
-            /** Description */
-            description: string;
-            /** Hash */
-            hash: string;
-            /** Inputs */
-            inputs: {
-                [key: string]: components["schemas"]["WorkflowInput"];
-            };
-            /** Kind */
-            kind: string;
             /** Name */
             name: string;
+            /** Description */
+            description: string;
+            /** Kind */
+            kind: string;
             /**
              * Origin
              * @enum {string}
              */
             origin: "builtin" | "user" | "repository";
+            /** Aliases */
+            aliases: string[];
+            /** Inputs */
+            inputs: {
+                [key: string]: components["schemas"]["WorkflowInput"];
+            };
             /** Source */
             source: string;
+            /** Hash */
+            hash: string;
             /** Tasks */
             tasks: components["schemas"]["WorkflowTask"][];
         };
@@ -2512,18 +2536,18 @@ export interface components {
         };
         /** WorkflowInput */
         WorkflowInput: {
+            /** Type */
+            type: string;
+            /** Required */
+            required: boolean;
             /** Default */
             default: unknown;
+            /** Items */
+            items: string | null;
             /** Description */
             description: string;
             /** Enum */
             enum: unknown[] | null;
-            /** Items */
-            items: string | null;
-            /** Required */
-            required: boolean;
-            /** Type */
-            type: string;
         };
         /** WorkflowList */
         WorkflowList: {
@@ -2532,69 +2556,73 @@ export interface components {
         };
         /** WorkflowProblem */
         WorkflowProblem: {
-            /** Column */
-            column: number;
             /** File */
             file: string;
-            /** Hint */
-            hint: string;
             /** Line */
             line: number;
-            /** Message */
-            message: string;
+            /** Column */
+            column: number;
             /** Path */
             path: string;
+            /** Message */
+            message: string;
+            /** Hint */
+            hint: string;
         };
         /** WorkflowSummary */
         WorkflowSummary: {
-            /** Aliases */
-            aliases: string[];
-            /** Description */
-            description: string;
-            /** Inputs */
-            inputs: {
-                [key: string]: components["schemas"]["WorkflowInput"];
-            };
-            /** Kind */
-            kind: string;
             /** Name */
             name: string;
+            /** Description */
+            description: string;
+            /** Kind */
+            kind: string;
             /**
              * Origin
              * @enum {string}
              */
             origin: "builtin" | "user" | "repository";
+            /** Aliases */
+            aliases: string[];
+            /** Inputs */
+            inputs: {
+                [key: string]: components["schemas"]["WorkflowInput"];
+            };
         };
         /** WorkflowTask */
         WorkflowTask: {
-            /**
-             * Approval
-             * @description The question, if a person is asked first
-             */
-            approval: string | null;
             /** Id */
             id: string;
             /** Kind */
             kind: string;
+            /** Uses */
+            uses: string | null;
             /** Needs */
             needs: string[];
             /** Phase */
             phase: string | null;
             /** Risk */
             risk: string;
-            /** Uses */
-            uses: string | null;
+            /**
+             * Approval
+             * @description The question, if a person is asked first
+             */
+            approval: string | null;
         };
         /** WorkflowValidation */
         WorkflowValidation: {
-            /** Problems */
-            problems: components["schemas"]["WorkflowProblem"][];
             /** Valid */
             valid: boolean;
+            /** Problems */
+            problems: components["schemas"]["WorkflowProblem"][];
             workflow: components["schemas"]["Workflow"] | null;
         };
         /** WorkflowVersionEntry */
         WorkflowVersionEntry: {
+            /** Version */
+            version: number;
+            /** Hash */
+            hash: string;
             /**
              * Created At
              * Format: date-time
@@ -2602,14 +2630,10 @@ export interface components {
             created_at: string;
             /** Created By */
             created_by: string;
-            /** Hash */
-            hash: string;
             /** Origin */
             origin: string;
             /** Source */
             source: string;
-            /** Version */
-            version: number;
         };
         /** WorkflowVersions */
         WorkflowVersions: {
@@ -2630,21 +2654,21 @@ export interface operations {
     list_agent_work_orders: {
         parameters: {
             query?: {
+                /** @description Only these; may be repeated */
+                status?: components["schemas"]["AgentWorkOrderStatus"][] | null;
+                /** @description Address or key of a repository */
+                repository?: string | null;
+                workflow?: string | null;
+                /** @description Text in id, address, prompt, branch or issue */
+                q?: string | null;
+                /** @description What to sort by */
+                sort?: "created_at" | "updated_at";
+                /** @description Oldest first, or newest first */
+                order?: "asc" | "desc";
                 /** @description How many */
                 limit?: number;
                 /** @description How many to leave out first */
                 offset?: number;
-                /** @description Oldest first, or newest first */
-                order?: "asc" | "desc";
-                /** @description Text in id, address, prompt, branch or issue */
-                q?: string | null;
-                /** @description Address or key of a repository */
-                repository?: string | null;
-                /** @description What to sort by */
-                sort?: "created_at" | "updated_at";
-                /** @description Only these; may be repeated */
-                status?: components["schemas"]["AgentWorkOrderStatus"][] | null;
-                workflow?: string | null;
             };
             header?: never;
             path?: never;
@@ -2740,7 +2764,7 @@ export interface operations {
             };
         };
     };
-    list_approvals_of_order: {
+    get_git_progress: {
         parameters: {
             query?: never;
             header?: never;
@@ -2758,7 +2782,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ApprovalList"];
+                    "application/json": components["schemas"]["GitProgressSnapshot"];
                 };
             };
             /** @description What went wrong, as application/problem+json */
@@ -2772,9 +2796,22 @@ export interface operations {
             };
         };
     };
-    list_artifacts: {
+    get_logs: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description How many */
+                limit?: number;
+                /** @description How many to leave out first */
+                offset?: number;
+                /** @description Only this level */
+                level?: string | null;
+                /** @description Text in the event or its fields, in either case */
+                q?: string | null;
+                /** @description Oldest first, or newest first */
+                order?: "asc" | "desc";
+                /** @description Only lines with a larger `n`: to go on behind it */
+                after?: number;
+            };
             header?: never;
             path: {
                 /** @description Id of a work order, or any unique beginning of one */
@@ -2790,7 +2827,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArtifactList"];
+                    "application/json": components["schemas"]["LogEntries"];
                 };
             };
             /** @description What went wrong, as application/problem+json */
@@ -2804,14 +2841,13 @@ export interface operations {
             };
         };
     };
-    get_artifact: {
+    get_tasks: {
         parameters: {
             query?: never;
             header?: never;
             path: {
                 /** @description Id of a work order, or any unique beginning of one */
                 agent_work_order_id: string;
-                sha256: string;
             };
             cookie?: never;
         };
@@ -2823,7 +2859,43 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": unknown;
+                    "application/json": components["schemas"]["TaskList"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    send_prompt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a work order, or any unique beginning of one */
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentPromptRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentPromptResponse"];
                 };
             };
             /** @description What went wrong, as application/problem+json */
@@ -2856,6 +2928,211 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentWorkOrderResponse"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    pause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a work order, or any unique beginning of one */
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentWorkOrderResponse"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    resume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a work order, or any unique beginning of one */
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentWorkOrderResponse"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    retry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a work order, or any unique beginning of one */
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RetryRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentWorkOrderResponse"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    rollback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a work order, or any unique beginning of one */
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentWorkOrderResponse"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    override_task: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a work order, or any unique beginning of one */
+                agent_work_order_id: string;
+                /** @description Path of the task: `fix[2].check` */
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OverrideRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentWorkOrderResponse"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_diff: {
+        parameters: {
+            query?: never;
+            header?: {
+                accept?: string;
+            };
+            path: {
+                /** @description Id of a work order, or any unique beginning of one */
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiffAnswer"];
+                    "text/x-diff": string;
                 };
             };
             /** @description What went wrong, as application/problem+json */
@@ -2941,254 +3218,6 @@ export interface operations {
             };
         };
     };
-    get_diff: {
-        parameters: {
-            query?: never;
-            header?: {
-                accept?: string;
-            };
-            path: {
-                /** @description Id of a work order, or any unique beginning of one */
-                agent_work_order_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DiffAnswer"];
-                    "text/x-diff": string;
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    get_git_progress: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of a work order, or any unique beginning of one */
-                agent_work_order_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GitProgressSnapshot"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    get_logs: {
-        parameters: {
-            query?: {
-                /** @description Only lines with a larger `n`: to go on behind it */
-                after?: number;
-                /** @description Only this level */
-                level?: string | null;
-                /** @description How many */
-                limit?: number;
-                /** @description How many to leave out first */
-                offset?: number;
-                /** @description Oldest first, or newest first */
-                order?: "asc" | "desc";
-                /** @description Text in the event or its fields, in either case */
-                q?: string | null;
-            };
-            header?: never;
-            path: {
-                /** @description Id of a work order, or any unique beginning of one */
-                agent_work_order_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LogEntries"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    pause: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of a work order, or any unique beginning of one */
-                agent_work_order_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AgentWorkOrderResponse"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    send_prompt: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of a work order, or any unique beginning of one */
-                agent_work_order_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AgentPromptRequest"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AgentPromptResponse"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    resume: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of a work order, or any unique beginning of one */
-                agent_work_order_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AgentWorkOrderResponse"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    retry: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of a work order, or any unique beginning of one */
-                agent_work_order_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["RetryRequest"] | null;
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AgentWorkOrderResponse"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
     get_review: {
         parameters: {
             query?: never;
@@ -3221,117 +3250,17 @@ export interface operations {
             };
         };
     };
-    rollback: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of a work order, or any unique beginning of one */
-                agent_work_order_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AgentWorkOrderResponse"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    get_tasks: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of a work order, or any unique beginning of one */
-                agent_work_order_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TaskList"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    override_task: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of a work order, or any unique beginning of one */
-                agent_work_order_id: string;
-                /** @description Path of the task: `fix[2].check` */
-                path: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["OverrideRequest"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AgentWorkOrderResponse"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
     get_transcript: {
         parameters: {
             query?: {
+                /** @description Path of the task; the latest, or with `q` all of them */
+                task?: string | null;
+                /** @description Look for this text in either case, instead of reading */
+                q?: string | null;
                 /** @description Cursor of the last entry seen */
                 after?: number;
                 /** @description How many */
                 limit?: number;
-                /** @description Path of the task; the latest if left out */
-                task?: string | null;
             };
             header?: never;
             path: {
@@ -3362,6 +3291,308 @@ export interface operations {
             };
         };
     };
+    list_artifacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a work order, or any unique beginning of one */
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactList"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a work order, or any unique beginning of one */
+                agent_work_order_id: string;
+                sha256: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_workflows: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowList"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    validate_workflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The YAML */
+                    source: string;
+                };
+                "application/yaml": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowValidation"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_workflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or alias of a workflow */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowAnswer"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_versions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or alias of a workflow */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowVersions"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    trigger_workflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same body makes one order, however often it is sent */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                /** @description Name or alias of a workflow */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TriggerWorkflowRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentWorkOrderResponse"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    submit_task: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same body makes one order, however often it is sent */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubmitIssueResolution"] | components["schemas"]["SubmitPRReview"] | components["schemas"]["SubmitTestPipeline"] | components["schemas"]["SubmitCustom"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineTask"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_task_task__task_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a task: that of its work order, or its beginning */
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineTask"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_approvals: {
         parameters: {
             query?: {
@@ -3369,6 +3600,38 @@ export interface operations {
             };
             header?: never;
             path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalList"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_approvals_of_order: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a work order, or any unique beginning of one */
+                agent_work_order_id: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -3497,14 +3760,9 @@ export interface operations {
             };
         };
     };
-    read_audit: {
+    list_tools: {
         parameters: {
-            query?: {
-                /** @description Number of the last seen */
-                after?: number;
-                agent_work_order_id?: string | null;
-                limit?: number;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -3517,7 +3775,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AuditPage"];
+                    "application/json": components["schemas"]["ToolList"];
                 };
             };
             /** @description What went wrong, as application/problem+json */
@@ -3560,14 +3818,9 @@ export interface operations {
             };
         };
     };
-    list_commands: {
+    list_sandbox_types: {
         parameters: {
-            query?: {
-                /** @description Its trusted branch; the default one */
-                base?: string | null;
-                /** @description Its address; the built-in ones without */
-                repository?: string | null;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -3580,78 +3833,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CommandList"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    get_command: {
-        parameters: {
-            query?: {
-                /** @description Its trusted branch; the default one */
-                base?: string | null;
-                /** @description Its address; the built-in ones without */
-                repository?: string | null;
-            };
-            header?: never;
-            path: {
-                /** @description Name of a command */
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CommandAnswer"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    events: {
-        parameters: {
-            query?: {
-                after?: number | null;
-                agent_work_order_id?: string | null;
-            };
-            header?: {
-                "last-event-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
+                    "application/json": components["schemas"]["SandboxTypeList"];
                 };
             };
             /** @description What went wrong, as application/problem+json */
@@ -3685,6 +3867,77 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GitHubRepositoryVerificationResponse"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_commands: {
+        parameters: {
+            query?: {
+                /** @description Its address; the built-in ones without */
+                repository?: string | null;
+                /** @description Its trusted branch; the default one */
+                base?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommandList"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_command: {
+        parameters: {
+            query?: {
+                /** @description Its address; the built-in ones without */
+                repository?: string | null;
+                /** @description Its trusted branch; the default one */
+                base?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Name of a command */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommandAnswer"];
                 };
             };
             /** @description What went wrong, as application/problem+json */
@@ -3791,9 +4044,14 @@ export interface operations {
             };
         };
     };
-    list_sandbox_types: {
+    read_audit: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Number of the last seen */
+                after?: number;
+                limit?: number;
+                agent_work_order_id?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3806,7 +4064,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SandboxTypeList"];
+                    "application/json": components["schemas"]["AuditPage"];
                 };
             };
             /** @description What went wrong, as application/problem+json */
@@ -3940,46 +4198,15 @@ export interface operations {
             };
         };
     };
-    submit_task: {
+    events: {
         parameters: {
-            query?: never;
+            query?: {
+                after?: number | null;
+                agent_work_order_id?: string | null;
+            };
             header?: {
-                /** @description The same key with the same body makes one order, however often it is sent */
-                "Idempotency-Key"?: string | null;
+                "last-event-id"?: string | null;
             };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SubmitIssueResolution"] | components["schemas"]["SubmitPRReview"] | components["schemas"]["SubmitTestPipeline"] | components["schemas"]["SubmitCustom"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PipelineTask"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    list_tools: {
-        parameters: {
-            query?: never;
-            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -3991,176 +4218,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ToolList"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    list_workflows: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WorkflowList"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    get_workflow: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Name or alias of a workflow */
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WorkflowAnswer"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    trigger_workflow: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key with the same body makes one order, however often it is sent */
-                "Idempotency-Key"?: string | null;
-            };
-            path: {
-                /** @description Name or alias of a workflow */
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["TriggerWorkflowRequest"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AgentWorkOrderResponse"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    list_versions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Name or alias of a workflow */
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WorkflowVersions"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    validate_workflow: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description The YAML */
-                    source: string;
-                };
-                "application/yaml": string;
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WorkflowValidation"];
+                    "text/event-stream": string;
                 };
             };
             /** @description What went wrong, as application/problem+json */
@@ -4257,38 +4315,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Status"];
-                };
-            };
-            /** @description What went wrong, as application/problem+json */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    get_task_task__task_id__get: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of a task: that of its work order, or its beginning */
-                task_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PipelineTask"];
                 };
             };
             /** @description What went wrong, as application/problem+json */
