@@ -21,7 +21,7 @@ export function TopBar({ onPalette, onShortcuts }: Omit<BarProps, "counts">) {
         <Plus aria-hidden className="size-4" />
         New
       </ButtonLink>
-      <div className="shrink-0">
+      <div className="ml-1 shrink-0">
         <AccountMenu compact onShortcuts={onShortcuts} />
       </div>
     </div>
