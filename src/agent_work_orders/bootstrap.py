@@ -128,7 +128,7 @@ async def open_house(
         await engine.start()
         await scribe.catch_up(engine.open_runs())
         open_orders: set[str] = {ids.order_of(run_id) for run_id in engine.open_runs()}
-        await sandboxes.reap(open_orders, clock.now_ms())
+        await keeper.reap(sandboxes, open_orders, clock.now_ms())
         await store.feed.trim(FEED_KEEP)
         yield House(
             settings=settings,

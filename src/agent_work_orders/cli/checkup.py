@@ -131,6 +131,7 @@ def _store(settings: Settings) -> Iterator[Finding]:
         return
     try:
         yield _journal(archive)
+        yield _workspaces(archive, settings.home / "workspaces")
         broken = archive.audit.verify()
         if broken is None:
             yield Finding(check="audit log", status="ok", detail="every row verifies")
@@ -161,6 +162,23 @@ def _journal(archive: SqliteArchive) -> Finding:
     orders = ", ".join(f"{number} {status}" for status, number in sorted(counts.items()))
     return Finding(
         check="journal", status="ok", detail=f"every chain verifies ({orders or 'no orders yet'})"
+    )
+
+
+def _workspaces(archive: SqliteArchive, folder: Path) -> Finding:
+    """Folders of orders that have ended are removed at their end, or at the next start."""
+    left = []
+    for one in sorted(folder.iterdir()) if folder.is_dir() else ():
+        order = archive.records.get(one.name)
+        if order is None or order.status in ("completed", "failed", "cancelled"):
+            left.append(one.name)
+    if not left:
+        return Finding(check="workspaces", status="ok", detail="none of an order that has ended")
+    return Finding(
+        check="workspaces",
+        status="warning",
+        detail=f"{len(left)} of orders that have ended: {', '.join(left[:5])}",
+        hint=f"The next start removes them; if one stays, remove it from {folder} by hand.",
     )
 
 

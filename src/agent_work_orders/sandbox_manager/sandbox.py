@@ -167,6 +167,9 @@ class Sandbox(Protocol):
 class Sandboxes(Protocol):
     """The factory and the register."""
 
+    unremoved: list[str]
+    """What the last `reap` could not remove, by its identifier; the next one tries again."""
+
     def isolation(self, sandbox_type: SandboxType) -> Isolation: ...
 
     def open(self, spec: Spec) -> Sandbox: ...
@@ -177,7 +180,8 @@ class Sandboxes(Protocol):
         ...
 
     async def reap(self, open_orders: set[str], now_ms: int) -> list[str]:
-        """Clean up sandboxes that are expired or whose order is not open. Returns identifiers."""
+        """Clean up sandboxes that are expired or whose order is not open. Returns identifiers; one
+        that cannot be removed stops nothing and stands in `unremoved`."""
         ...
 
     def workspace(self, order_id: str) -> Path: ...

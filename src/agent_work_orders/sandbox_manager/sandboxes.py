@@ -60,7 +60,6 @@ class LocalSandboxes:
         )
         self._turnstiles: dict[str, Turnstile] = {}
         self.unremoved: list[str] = []
-        """What the last `reap` could not remove; it is tried again by the next one."""
 
     def open(self, spec: Spec) -> LocalSandbox:
         """The sandbox of an order; nothing is made before `setup`. Two of the same order share
@@ -97,7 +96,7 @@ class LocalSandboxes:
         for entry in self._register.all():
             record = entry.record
             wanted = record.order_id in open_orders and record.expires_at_ms > now_ms
-            gone = record.status == "TERMINATED" and not self.workspace(record.order_id).exists()
+            gone = record.status == "TERMINATED" and not (self._folder / record.order_id).exists()
             if wanted or gone or self._turnstile(record.order_id).in_use:
                 continue
             try:

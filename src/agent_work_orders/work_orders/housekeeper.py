@@ -7,6 +7,7 @@ import asyncio
 from agent_work_orders.engines.engine import Change
 from agent_work_orders.engines.perform import Log
 from agent_work_orders.errors import Failed
+from agent_work_orders.sandbox_manager.sandbox import Sandboxes
 from agent_work_orders.tools.workspaces import Workspaces
 
 
@@ -22,6 +23,12 @@ class Housekeeper:
             task = asyncio.get_running_loop().create_task(self._close(run.run_id))
             self._going.add(task)
             task.add_done_callback(self._going.discard)
+
+    async def reap(self, sandboxes: Sandboxes, open_orders: set[str], now_ms: int) -> None:
+        """Remove what no order needs any more; what cannot be removed is said."""
+        await sandboxes.reap(open_orders, now_ms)
+        for identifier in sandboxes.unremoved:
+            self._log("", "sandbox_cleanup_failed", "warning", {"sandbox_identifier": identifier})
 
     async def finish(self) -> None:
         if self._going:
