@@ -247,6 +247,15 @@ async def test_both_headers_carry_a_key(app: Any, house: House, made_client: Any
         assert (await client.get("/api/tools")).status_code == 200
 
 
+async def test_a_key_for_no_repository_is_refused(client: Any) -> None:
+    body = {"name": "nothing", "role": "viewer", "repositories": []}
+    answer = await client.post("/api/keys", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (422, "key_repositories_empty")
+    assert answer.json()["field"] == "repositories" and answer.json()["hint"]
+    names = [one["name"] for one in (await client.get("/api/keys")).json()["keys"]]
+    assert "nothing" not in names
+
+
 async def test_a_key_lives_from_creation_to_revocation(
     client: Any, app: Any, made_client: Any, repository: Any
 ) -> None:

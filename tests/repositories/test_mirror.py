@@ -66,6 +66,18 @@ async def test_an_empty_repository(mirrors: Mirrors, tmp_path: Path, in_git: InG
 
 
 @pytest.mark.fault("E3")
+async def test_a_repository_of_another_format(
+    mirrors: Mirrors, tmp_path: Path, in_git: InGit
+) -> None:
+    folder = tmp_path / "sha256"
+    folder.mkdir()
+    in_git(folder, "init", "--quiet", "--object-format=sha256")
+    in_git(folder, "commit", "--quiet", "--allow-empty", "-m", "Begin")
+    assert await code_of(mirrors, parse(str(folder))) == "object_format_unsupported"
+    assert not list(mirrors.folder.glob("*.git"))
+
+
+@pytest.mark.fault("E3")
 async def test_a_detached_head(
     mirrors: Mirrors, origin: RepositoryUrl, source: Path, in_git: InGit
 ) -> None:

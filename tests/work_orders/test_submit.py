@@ -158,3 +158,24 @@ async def _stored(site: Site, order_id: str, status: str) -> Any:
             if row is not None and row.status == status:
                 return row
             await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("made", "code"),
+    [(["--object-format=sha256"], "object_format_unsupported"), ([], "repository_empty")],
+)
+async def test_repositories_that_no_order_can_start_in(
+    site: Site, made: list[str], code: str
+) -> None:
+    folder = site.folder / "other"
+    folder.mkdir()
+    git(folder, "init", "--quiet", "-b", "main", *made)
+    if made:
+        git(folder, "commit", "--quiet", "--allow-empty", "-m", "Begin")
+    before = site.counts()
+    with pytest.raises(Refused) as refused:
+        await site.submit(repository_url=str(folder))
+    assert (refused.value.code, refused.value.status) == (code, 422)
+    assert refused.value.field == "repository_url" and refused.value.hint
+    assert site.counts() == before
+    assert not list((site.home / "mirrors").glob("*.git"))

@@ -17,6 +17,7 @@ from agent_work_orders.repositories.history import RemoteHeads, read_remote
 from agent_work_orders.repositories.url import RepositoryUrl
 
 LIST_TIMEOUT_S = 30.0
+SHA256_DIGITS = 64
 
 # Command-line configuration does not reach the serving side of a local path, so it is given there.
 # safe.directory: the path was named by the caller, and nothing in it is executed.
@@ -74,7 +75,8 @@ def _other_owner(path: Path) -> tuple[int, int] | None:
 
 
 async def list_heads(git: Git, origin: RepositoryUrl, *patterns: str) -> RemoteHeads:
-    """HEAD and the refs that match, as they are at the origin now."""
+    """HEAD and the refs that match, as they are at the origin now. Refused
+    `object_format_unsupported` for a repository whose ids are not SHA-1."""
     check_path(origin)
     answer = await git.run(
         "list the repository's branches",
@@ -89,4 +91,12 @@ async def list_heads(git: Git, origin: RepositoryUrl, *patterns: str) -> RemoteH
         transport=transport(origin),
         timeout_s=LIST_TIMEOUT_S,
     )
-    return read_remote(answer.stdout)
+    heads = read_remote(answer.stdout)
+    if any(len(sha) == SHA256_DIGITS for sha in (heads.head_sha or "", *heads.refs.values())):
+        raise Refused(
+            "object_format_unsupported",
+            f"{origin.display} names its commits by SHA-256",
+            hint="Use a repository of git's usual format (git init --object-format=sha1).",
+            field="repository_url",
+        )
+    return heads

@@ -25,7 +25,8 @@ class Keys(Protocol):
     async def create(
         self, name: str, role: Role, *, repositories: Sequence[str] | None = None
     ) -> tuple[ApiKey, str]:
-        """The key and its token (`key-….secret`), which is never shown again. Durable."""
+        """The key and its token (`key-….secret`), which is never shown again. Durable. Refused
+        `key_repositories_empty` for an empty list: such a key could do nothing."""
         ...
 
     def authenticate(self, token: str) -> ApiKey | None:

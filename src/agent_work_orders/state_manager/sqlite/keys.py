@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import AgentWorkOrdersError, NotFound
+from agent_work_orders.errors import AgentWorkOrdersError, NotFound, Refused
 from agent_work_orders.ids import new_id, new_secret
 from agent_work_orders.state_manager.keys import ApiKey, Role
 from agent_work_orders.state_manager.sqlite.named import queries
@@ -38,6 +38,13 @@ class SqliteKeys:
     async def create(
         self, name: str, role: Role, *, repositories: Sequence[str] | None = None
     ) -> tuple[ApiKey, str]:
+        if repositories is not None and not repositories:
+            raise Refused(
+                "key_repositories_empty",
+                "A key for no repository at all could do nothing",
+                hint="Name at least one repository, or leave them out for all.",
+                field="repositories",
+            )
         secret = new_secret()
         key = ApiKey(
             key_id=new_id("key"),
