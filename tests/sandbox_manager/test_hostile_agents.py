@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agent_work_orders.errors import Environmental, Refused
+from agent_work_orders.errors import Environmental, Permanent, Refused
 from agent_work_orders.sandbox_manager import files
 from agent_work_orders.testing.conformance.sandbox import committed, order, ready, shell
 
@@ -232,7 +232,7 @@ async def test_links_are_not_followed(bench: Any) -> None:
     assert secret.read_text() == "canary"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs a file of another user")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a file of another user: run as root")
 @pytest.mark.fault("F7")
 async def test_a_hard_link_to_a_file_of_the_server_is_not_read(bench: Any) -> None:
     sandbox = await ready(bench)
@@ -288,7 +288,7 @@ async def test_a_setup_that_was_cut_short_starts_anew(bench: Any) -> None:
 async def test_the_data_directory_is_out_of_reach(bench: Any) -> None:
     await bench.sandboxes.start()
     if bench.sandboxes.protection() is not None:
-        pytest.skip("this machine has no namespaces: doctor says so")
+        pytest.skip("needs namespaces: run as root, or set kernel.unprivileged_userns_clone=1")
     (bench.home / "journal").write_text("canary")
     (bench.home / "journal").chmod(0o666)
     other, sandbox = await ready(bench), await ready(bench)
@@ -306,7 +306,7 @@ async def test_the_data_directory_is_out_of_reach(bench: Any) -> None:
     assert await bench.mirror.has_commit(bench.base_sha)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the user")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the user: run as root")
 async def test_agents_of_root_run_as_another_user(bench: Any) -> None:
     sandbox = await ready(bench)
     done = await sandbox.execute(["id", "-u"])
@@ -468,6 +468,54 @@ async def test_deep_folders_are_removed(bench: Any, name: str) -> None:
     assert await bench.sandboxes.reap(set(), 0) == [closed.sandbox_identifier]
     assert bench.sandboxes.unremoved == []
     assert list((bench.home / "workspaces").iterdir()) == []
+
+
+# A shell cannot enter paths beyond PATH_MAX; a program that goes step by step can.
+DIG = """
+import os
+for _ in range({0}):
+    os.mkdir('{1}')
+    os.chdir('{1}')
+open('work', 'w').write('x' * 5000)
+"""
+
+
+@pytest.mark.parametrize("sandbox_type", ["git_worktree", "git_branch"])
+async def test_changes_beyond_the_longest_path_are_said_not_dropped(bench: Any) -> None:
+    sandbox = await ready(bench)
+    await sandbox.execute(["python3", "-c", DIG.format(300, "seventeen-letters")])
+    await sandbox.write_file("fine.txt", b"fine")
+    with pytest.raises(Permanent) as refused:
+        await committed(sandbox)
+    assert refused.value.code == "changes_unreadable"
+    assert "seventeen-letters" in refused.value.message and len(refused.value.message) < 5_000
+    assert refused.value.hint
+    # Nothing of it is in the way of the next attempt.
+    await sandbox.checkout(bench.base_sha)
+    assert (await sandbox.execute(["ls"])).stdout.split() == [b"README.md", b"run.sh"]
+    await sandbox.write_file("fine.txt", b"fine")
+    sha = await committed(sandbox)
+    assert sha is not None and await bench.mirror.show(sha, "fine.txt") == b"fine"
+
+
+async def test_a_tree_just_within_the_longest_path_is_committed(bench: Any) -> None:
+    sandbox = await ready(bench)
+    await sandbox.execute(["python3", "-c", DIG.format(150, "seventeen-letters")])
+    sha = await committed(sandbox)
+    assert sha is not None
+    deep = "seventeen-letters/" * 150 + "work"
+    assert await bench.mirror.show(sha, deep) == b"x" * 5000
+
+
+async def test_folders_of_any_depth_are_measured(bench: Any) -> None:
+    sandbox = await ready(bench)
+    before = (await sandbox.state()).disk_bytes
+    await sandbox.execute(["python3", "-c", DIG.format(3000, "d")])
+    await shell(sandbox, "mkdir flat; head -c 65536 /dev/zero > flat/x; ln -s / root")
+    after = (await sandbox.state()).disk_bytes
+    assert before is not None and after is not None
+    assert 5_000 + 65_536 <= after - before < 200_000
+    await sandbox.cleanup()  # pytest's own way of removing folders goes less deep
 
 
 async def test_one_sandbox_that_cannot_be_removed_stops_nothing(

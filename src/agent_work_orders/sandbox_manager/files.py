@@ -117,15 +117,58 @@ def remove(folder: Path) -> None:
 
 
 def size_bytes(folder: Path) -> int:
-    """What a tree takes on disk; hard links count once each."""
-    total = 0
-    for _, _, names, fd in os.fwalk(folder, follow_symlinks=False):
-        for name in names:
+    """What a tree takes on disk; hard links count once each. One folder is open at a time, so that
+    no depth is too deep. If folders are moved meanwhile, what was seen until then."""
+    try:
+        fd = os.open(folder, _FOLDER)
+    except OSError:
+        return 0
+    above: list[tuple[tuple[int, int], list[str]]] = []
+    try:
+        total, inner = _measure(fd)
+        while inner or above:
+            if inner:
+                try:
+                    entered = os.open(inner.pop(), _FOLDER, dir_fd=fd)
+                except OSError:  # gone, or closed to us
+                    continue
+                above.append((_identity(fd), inner))
+                fd = _instead(fd, entered)
+                size, inner = _measure(fd)
+                total += size
+            else:
+                identity, inner = above.pop()
+                fd = _instead(fd, os.open("..", _FOLDER, dir_fd=fd))
+                if _identity(fd) != identity:
+                    break
+        return total
+    finally:
+        os.close(fd)
+
+
+def _measure(fd: int) -> tuple[int, list[str]]:
+    """The bytes of a folder's files, and the names of the folders in it."""
+    total, folders = 0, []
+    with os.scandir(fd) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.name)
+                continue
             try:
-                total += os.stat(name, dir_fd=fd, follow_symlinks=False).st_blocks * 512
+                total += entry.stat(follow_symlinks=False).st_blocks * 512
             except FileNotFoundError:
                 continue
-    return total
+    return total, folders
+
+
+def _identity(fd: int) -> tuple[int, int]:
+    found = os.fstat(fd)
+    return found.st_dev, found.st_ino
+
+
+def _instead(old: int, new: int) -> int:
+    os.close(old)
+    return new
 
 
 def _empty(top: int) -> None:

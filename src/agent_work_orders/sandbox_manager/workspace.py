@@ -35,6 +35,9 @@ from agent_work_orders.sandbox_manager.nursery import Nursery, Request
 from agent_work_orders.sandbox_manager.sandbox import Execution, Output, Spec
 
 INSIDE_OUTPUT_BYTES = 65_536
+# How git says that it left something out. It cuts a line at 4 KiB, which loses the reason of a path
+# beyond PATH_MAX, and it does not count it as a failure.
+_UNREADABLE = (b"Permission denied", b"File name too long", b"could not open directory")
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -266,7 +269,7 @@ def _open_pack(path: Path) -> IO[bytes]:
 def _read_tree(done: Execution) -> Imported | None:
     """What inside.TREE said; None when nothing changed. Paths that git refuses (look-alikes of
     `.git`) are left out."""
-    if b"Permission denied" in done.stderr or b"File name too long" in done.stderr:
+    if any(sign in done.stderr for sign in _UNREADABLE):
         raise Permanent(
             "changes_unreadable",
             f"Some of the agent's changes cannot be read: {said(done.stderr)}",
