@@ -62,7 +62,7 @@ def test_sigterm_in_a_long_step_hands_over(room: Path) -> None:
 @pytest.fixture
 def small_disk(room: Path) -> Iterator[Path]:
     if os.geteuid() != 0:
-        pytest.skip("mounting a small disk needs root")
+        pytest.skip("mounting a small disk needs root: run the suite as root")
     home = room / "home"
     home.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(home)], check=True)

@@ -95,7 +95,7 @@ def test_an_unprivileged_server(folder: Path, source: Path, mode: str) -> None:
     shutil.copytree(Path(msgspec.__file__).parent, libraries / "msgspec")
     python = interpreter(libraries)
     if python is None:
-        pytest.skip("no interpreter here that another user may start")
+        pytest.skip("no interpreter that another user may start: apt-get install python3")
     home = folder / "their-home"
     home.mkdir()
     (home / "journal").write_text("canary")

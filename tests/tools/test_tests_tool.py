@@ -29,7 +29,7 @@ def with_pytest(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """A `python3` that has pytest and that the agents' user may run, first on the PATH."""
     system = shutil.which("python3", path="/usr/local/bin:/usr/bin:/bin")
     if system is None:
-        pytest.skip("no python3 for everybody on this machine")
+        pytest.skip("needs a python3 for everybody: apt-get install python3")
     library = bench.folder / "library"
     for name in ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments"):
         found = importlib.util.find_spec(name)
@@ -94,7 +94,7 @@ async def test_unittest_where_there_is_no_pytest(bench: Bench) -> None:
     put(bench, test_a_dot_py=case.format("self.assertTrue(True)"))
     probe = await bench.do("sandbox.exec", argv=["python3", "-c", "import pytest"], check=False)
     if probe["success"]:
-        pytest.skip("this machine's python3 has pytest")
+        pytest.skip("needs a python3 without pytest: apt-get remove python3-pytest")
     outputs = await bench.do("tests.run")
     assert "unittest" in outputs["command"]
     assert (outputs["total"], outputs["passed"]) == (1, True)
