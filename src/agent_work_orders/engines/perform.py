@@ -20,6 +20,7 @@ from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.state_manager.artifacts import Artifacts
 from agent_work_orders.state_manager.ledger import Ledger
 from agent_work_orders.tools.tool import JsonObject, Order, Parked, Prompt, Tool
+from agent_work_orders.workflow_engine import effects as ask
 from agent_work_orders.workflow_engine.events import (
     Failure,
     TaskFailed,
@@ -28,6 +29,7 @@ from agent_work_orders.workflow_engine.events import (
     Undone,
     Usage,
 )
+from agent_work_orders.workflow_engine.run import Run
 
 # FAULTS A25: a journal row stays small whatever a tool returns.
 OUTPUTS_LIMIT_BYTES = 256 * 1024
@@ -68,6 +70,22 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     phase: str | None
     order: JsonObject
     previous_outputs: JsonObject | None = None
+
+
+def request_of(run: Run, effect: ask.Perform | ask.Undo) -> Request:
+    """What a run asks for, with all that its tool may know."""
+    return Request(
+        run_id=run.run_id,
+        path=effect.path,
+        attempt=effect.attempt,
+        key=effect.key,
+        uses=effect.uses,
+        input=effect.input,
+        timeout_s=effect.timeout_s,
+        phase=effect.phase if isinstance(effect, ask.Perform) else None,
+        order=run.order,
+        previous_outputs=run.task(effect.path).outputs,
+    )
 
 
 class Context:

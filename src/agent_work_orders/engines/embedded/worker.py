@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.engines.embedded.held import Held
-from agent_work_orders.engines.perform import CANCELLED, Answer, Desk, Request
+from agent_work_orders.engines.perform import CANCELLED, Answer, Desk, request_of
 from agent_work_orders.errors import Refused
 from agent_work_orders.tools.tool import Prompt
 from agent_work_orders.workflow_engine import effects as ask
@@ -95,7 +95,7 @@ class Worker:
         assert held is not None
         if older is not None and not older.done():
             await asyncio.wait([older])
-        request = self._request(held, effect)
+        request = request_of(held.run, effect)
         loop, began_ms = asyncio.get_running_loop(), self._clock.now_ms()
         telling = loop.call_later(TELL_AFTER_S, self._tell_started, held, job, began_ms)
         try:
@@ -127,20 +127,6 @@ class Worker:
             at_ms=self._clock.now_ms(), path=path, attempt=attempt, failure=CANCELLED
         )
 
-    def _request(self, held: Held, effect: ask.Perform | ask.Undo) -> Request:
-        return Request(
-            run_id=held.run.run_id,
-            path=effect.path,
-            attempt=effect.attempt,
-            key=effect.key,
-            uses=effect.uses,
-            input=effect.input,
-            timeout_s=effect.timeout_s,
-            phase=effect.phase if isinstance(effect, ask.Perform) else None,
-            order=held.run.order,
-            previous_outputs=held.run.task(effect.path).outputs,
-        )
-
     def _cancel(self, held: Held, effect: ask.CancelRunning) -> None:
         found = self._jobs.get((held.run.run_id, effect.path))
         if found is not None and found[0] == effect.attempt:
@@ -152,7 +138,7 @@ class Worker:
         self._engine.apply(held, self._cancelled(effect.path, effect.attempt), done=name)
 
     async def _undo(self, held: Held, effect_id: str, effect: ask.Undo) -> None:
-        answer = await self._desk.undo(self._request(held, effect))
+        answer = await self._desk.undo(request_of(held.run, effect))
         if self._engine.accepting:
             self._engine.apply(held, answer, done=effect_id)
 

@@ -25,7 +25,7 @@ from temporalio.exceptions import ActivityError, ApplicationError
 with workflow.unsafe.imports_passed_through():
     import msgspec
 
-    from agent_work_orders.engines.perform import GRACE_S, Request
+    from agent_work_orders.engines.perform import GRACE_S, request_of
     from agent_work_orders.engines.temporal import answers, wire
     from agent_work_orders.errors import Refused
     from agent_work_orders.workflow_engine import effects as ask
@@ -275,27 +275,13 @@ class WorkOrderWorkflow:
     def _activity(self, effect: ask.Perform) -> workflow.ActivityHandle[bytes]:
         return workflow.start_activity(
             wire.PERFORM,
-            wire.pack(self._request(effect)),
+            wire.pack(request_of(self._run, effect)),
             result_type=bytes,
             start_to_close_timeout=timedelta(seconds=effect.timeout_s + GRACE_S + SLACK_S),
             heartbeat_timeout=timedelta(seconds=self._start.heartbeat_s),
             retry_policy=ONCE,
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
             summary=effect.path,
-        )
-
-    def _request(self, effect: ask.Perform | ask.Undo) -> Request:
-        return Request(
-            run_id=self._run.run_id,
-            path=effect.path,
-            attempt=effect.attempt,
-            key=effect.key,
-            uses=effect.uses,
-            input=effect.input,
-            timeout_s=effect.timeout_s,
-            phase=effect.phase if isinstance(effect, ask.Perform) else None,
-            order=self._run.order,
-            previous_outputs=self._run.task(effect.path).outputs,
         )
 
     def _stop(self, effect: ask.CancelRunning) -> None:
@@ -314,7 +300,7 @@ class WorkOrderWorkflow:
     async def _undo(self, effect: ask.Undo) -> None:
         answer = await workflow.execute_activity(
             wire.UNDO,
-            wire.pack(self._request(effect)),
+            wire.pack(request_of(self._run, effect)),
             result_type=bytes,
             start_to_close_timeout=timedelta(seconds=effect.timeout_s + GRACE_S + SLACK_S),
             heartbeat_timeout=timedelta(seconds=self._start.heartbeat_s),
