@@ -13,7 +13,7 @@ import {
   type LogFilter,
   type OrderFilter,
 } from "./order-keys";
-import type { Task, TranscriptEntry, TranscriptPage } from "./types";
+import type { CommitDiff, Diff, Task, TranscriptEntry, TranscriptPage } from "./types";
 
 const ORDERS = "/api/agent-work-orders";
 const ORDER = "/api/agent-work-orders/{agent_work_order_id}";
@@ -83,14 +83,14 @@ export function commitDiffQuery(id: string, sha: string) {
   return queryOptions({
     ...LIVE,
     queryKey: orderKeys.commitDiff(id, sha),
-    queryFn: ({ signal }) =>
-      bodyOf(
+    queryFn: async ({ signal }) =>
+      (await bodyOf(
         http.GET(`${ORDER}/commits/{sha}/diff`, {
           params: { path: { agent_work_order_id: id, sha } },
           headers: { Accept: "application/json" },
           signal,
         }),
-      ),
+      )) as CommitDiff,
   });
 }
 
@@ -99,14 +99,14 @@ export function diffQuery(id: string) {
   return queryOptions({
     ...LIVE,
     queryKey: orderKeys.diff(id),
-    queryFn: ({ signal }) =>
-      bodyOf(
+    queryFn: async ({ signal }) =>
+      (await bodyOf(
         http.GET(`${ORDER}/diff`, {
           params: at(id),
           headers: { Accept: "application/json" },
           signal,
         }),
-      ),
+      )) as Diff,
   });
 }
 

@@ -73,7 +73,7 @@ function CommitContent({ orderId, commit }: { orderId: string; commit: Commit })
       )}
       {diff.data && (
         <Suspense fallback={skeleton}>
-          <CommitPatch orderId={orderId} sha={commit.sha} answer={diff.data as CommitDiff} />
+          <CommitPatch orderId={orderId} sha={commit.sha} answer={diff.data} />
         </Suspense>
       )}
     </div>

@@ -2,7 +2,6 @@ import { useQuery } from "@tanstack/react-query";
 import { FileDiff } from "lucide-react";
 
 import { diffQuery } from "@/api/orders";
-import type { Diff } from "@/api/types";
 import { EmptyState } from "@/ui/empty-state";
 import { ErrorState } from "@/ui/error-state";
 
@@ -20,8 +19,7 @@ export function DiffPanel({ orderId, order }: PanelProps) {
     );
   }
   if (diff.isError) return <ErrorState error={diff.error} onRetry={() => void diff.refetch()} />;
-  // Asked for as JSON; the patch alone is another form of the same answer.
-  const { diff: patch, truncated } = diff.data as Diff;
+  const { diff: patch, truncated } = diff.data;
   if (patch.trim() === "") {
     return (
       <Frame>
