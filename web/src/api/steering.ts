@@ -31,6 +31,8 @@ const at = (id: string) => ({ params: { path: { agent_work_order_id: id } } });
 /** Everything that a person can do to an order, each a mutation. */
 export function useSteer(id: string) {
   const prompt = useMutation({
+    // Its error stands beside the text that was refused.
+    meta: { quiet: true },
     mutationFn: (text: string) =>
       bodyOf(
         http.POST(`${ORDER}/prompt`, {

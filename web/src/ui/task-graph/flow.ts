@@ -8,6 +8,7 @@ import { layout, type Box, type Direction } from "@/lib/graph-layout";
 export interface NodeData extends Record<string, unknown> {
   node: GraphNode;
   isSelected: boolean;
+  direction: Direction;
   onSelect: (id: string) => void;
   onToggle: (id: string) => void;
 }
@@ -39,7 +40,7 @@ export function flowOf({ graph, direction, selected, onSelect, onToggle }: FlowI
       ...size,
       measured: size,
       handles: handlesOf(box, direction),
-      data: { node, isSelected: node.id === selected, onSelect, onToggle },
+      data: { node, isSelected: node.id === selected, direction, onSelect, onToggle },
     };
   });
   const states = new Map(graph.nodes.map((node) => [node.id, node.state]));

@@ -1,8 +1,9 @@
-import type { NodeProps } from "@xyflow/react";
+import { Handle, Position, type NodeProps } from "@xyflow/react";
 import { Boxes, Box, ChevronDown, ChevronRight, ListTree, Repeat, Workflow } from "lucide-react";
 import { memo } from "react";
 
 import type { GraphNode } from "@/lib/graph";
+import type { Direction } from "@/lib/graph-layout";
 import { clean } from "@/lib/text";
 import { cx } from "@/ui/cx";
 import { SafeText } from "@/ui/safe-text";
@@ -80,6 +81,27 @@ function NodeButton({ data, className }: { data: FlowNode["data"]; className?: s
   );
 }
 
+/** Where edges begin and end; never seen. */
+function Ends({ direction }: { direction: Direction }) {
+  const isRight = direction === "right";
+  return (
+    <>
+      <Handle
+        type="target"
+        position={isRight ? Position.Left : Position.Top}
+        isConnectable={false}
+        className="invisible"
+      />
+      <Handle
+        type="source"
+        position={isRight ? Position.Right : Position.Bottom}
+        isConnectable={false}
+        className="invisible"
+      />
+    </>
+  );
+}
+
 const FRAME = "flex h-full w-full rounded-lg border p-0.5";
 
 export const TaskNode = memo(function TaskNode({ data }: NodeProps<FlowNode>) {
@@ -94,6 +116,7 @@ export const TaskNode = memo(function TaskNode({ data }: NodeProps<FlowNode>) {
         node.foldable && "shadow-[3px_3px_0_-1px_var(--surface),3px_3px_0_0_var(--line-strong)]",
       )}
     >
+      <Ends direction={data.direction} />
       <NodeButton data={data} />
       {node.foldable && <FoldButton node={node} onToggle={onToggle} />}
     </div>
@@ -111,6 +134,7 @@ export const ScopeNode = memo(function ScopeNode({ data }: NodeProps<FlowNode>) 
         isSelected ? "border-accent ring-2 ring-accent/40" : "border-line-strong/60",
       )}
     >
+      <Ends direction={data.direction} />
       <div className="flex h-11 min-w-0 flex-1">
         <NodeButton data={data} />
         <FoldButton node={node} onToggle={onToggle} />

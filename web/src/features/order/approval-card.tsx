@@ -1,0 +1,101 @@
+import { Check, ShieldQuestion, X } from "lucide-react";
+import { useState } from "react";
+
+import { useDecide } from "@/api/approvals";
+import type { Approval } from "@/api/types";
+import { Button } from "@/ui/button";
+import { CodeBlock } from "@/ui/code";
+import { CopyButton } from "@/ui/copy-button";
+import { Field } from "@/ui/field";
+import { Link } from "@/ui/link";
+import { SafeText } from "@/ui/safe-text";
+import { TextArea } from "@/ui/text-input";
+import { RelativeTime } from "@/ui/time";
+import { toast } from "@/ui/toast";
+import { jsonText } from "./model";
+
+/** A question that the order asks now, with exactly what is decided about. */
+export function ApprovalCard({ approval }: { approval: Approval }) {
+  const [comment, setComment] = useState("");
+  const decide = useDecide();
+  const subject = jsonText(approval.subject, 6000);
+  const send = (decision: "approve" | "reject") =>
+    decide.mutate(
+      { approval, decision, comment: comment.trim() },
+      { onSuccess: () => toast({ title: decision === "approve" ? "Approved" : "Rejected" }) },
+    );
+  const isSending = (decision: string) =>
+    decide.isPending && decide.variables.decision === decision;
+  return (
+    <section
+      aria-label="Approval asked for"
+      className="rounded-lg border border-attention/50 bg-surface"
+    >
+      <div className="flex gap-3 rounded-t-lg bg-attention-wash px-4 py-3">
+        <ShieldQuestion aria-hidden className="mt-0.5 size-5 shrink-0 text-attention" />
+        <div className="min-w-0 flex-1">
+          <h2 className="font-semibold break-words">
+            <SafeText text={approval.message || "An approval is asked for"} max={2000} lines />
+          </h2>
+          <p className="mt-0.5 text-[13px] text-ink-soft">
+            Task <SafeText className="font-mono" text={approval.task} max={200} /> · asked{" "}
+            <RelativeTime value={approval.asked_at} />
+            {approval.expires_at && (
+              <>
+                {" "}
+                · expires <RelativeTime value={approval.expires_at} />
+              </>
+            )}
+          </p>
+        </div>
+      </div>
+      <div className="space-y-3 p-4">
+        <CodeBlock
+          label="what is asked for"
+          text={subject.text + (subject.cut ? "\n…" : "")}
+          wrap
+          copy={false}
+          className="max-h-56"
+        />
+        <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-soft">
+          <span className="inline-flex min-w-0 items-center">
+            Hash
+            <SafeText className="ml-1 font-mono" text={approval.subject_hash} max={20} />
+            <CopyButton text={approval.subject_hash} label="Copy the hash" />
+          </span>
+          <Link to="/approvals/$" params={{ _splat: approval.approval_id }}>
+            Look at it in full
+          </Link>
+        </p>
+        <Field label="Comment" hint="Kept with your decision; the agent may read it.">
+          <TextArea
+            rows={2}
+            maxLength={4000}
+            value={comment}
+            onChange={(event) => setComment(event.target.value)}
+          />
+        </Field>
+        <div className="flex flex-wrap gap-2">
+          <Button
+            variant="primary"
+            icon={Check}
+            busy={isSending("approve")}
+            disabled={isSending("reject")}
+            onClick={() => send("approve")}
+          >
+            Approve
+          </Button>
+          <Button
+            variant="danger"
+            icon={X}
+            busy={isSending("reject")}
+            disabled={isSending("approve")}
+            onClick={() => send("reject")}
+          >
+            Reject
+          </Button>
+        </div>
+      </div>
+    </section>
+  );
+}

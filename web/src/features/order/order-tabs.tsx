@@ -1,0 +1,87 @@
+import { lazy, Suspense, type ReactNode } from "react";
+
+import type { Order } from "@/api/types";
+import { Skeleton } from "@/ui/skeleton";
+import { Tab, TabList, TabPanel, Tabs } from "@/ui/tabs";
+import { TAB_LABELS, tabOf, TABS, type TabName } from "./model";
+
+const GitPanel = lazy(async () => ({ default: (await import("./evidence/git-panel")).GitPanel }));
+const DiffPanel = lazy(async () => ({
+  default: (await import("./evidence/diff-panel")).DiffPanel,
+}));
+const TranscriptPanel = lazy(async () => ({
+  default: (await import("./evidence/transcript-panel")).TranscriptPanel,
+}));
+const LogsPanel = lazy(async () => ({
+  default: (await import("./evidence/logs-panel")).LogsPanel,
+}));
+const TestsPanel = lazy(async () => ({
+  default: (await import("./evidence/tests-panel")).TestsPanel,
+}));
+const ArtifactsPanel = lazy(async () => ({
+  default: (await import("./evidence/artifacts-panel")).ArtifactsPanel,
+}));
+const CostPanel = lazy(async () => ({
+  default: (await import("./evidence/cost-panel")).CostPanel,
+}));
+
+export interface OrderTabsProps {
+  order: Order;
+  tab: TabName;
+  onTab: (tab: TabName) => void;
+  overview: ReactNode;
+}
+
+/** The parts of the page; the one that is shown stands in the address. */
+export function OrderTabs({ order, tab, onTab, overview }: OrderTabsProps) {
+  const panel = { orderId: order.agent_work_order_id, order };
+  return (
+    <Tabs value={tab} onValueChange={(next) => onTab(tabOf(next))}>
+      <TabList aria-label="Parts of the order">
+        {TABS.map((one) => (
+          <Tab key={one} value={one}>
+            {TAB_LABELS[one]}
+          </Tab>
+        ))}
+      </TabList>
+      <TabPanel value="overview">{overview}</TabPanel>
+      <Part value="changes">
+        <div className="space-y-4">
+          <GitPanel {...panel} />
+          <DiffPanel {...panel} />
+        </div>
+      </Part>
+      <Part value="transcript">
+        <TranscriptPanel {...panel} />
+      </Part>
+      <Part value="logs">
+        <LogsPanel {...panel} />
+      </Part>
+      <Part value="tests">
+        <TestsPanel {...panel} />
+      </Part>
+      <Part value="artifacts">
+        <ArtifactsPanel {...panel} />
+      </Part>
+      <Part value="cost">
+        <CostPanel {...panel} />
+      </Part>
+    </Tabs>
+  );
+}
+
+function Part({ value, children }: { value: TabName; children: ReactNode }) {
+  return (
+    <TabPanel value={value}>
+      <Suspense
+        fallback={
+          <div aria-busy="true" aria-label="Loading">
+            <Skeleton className="h-72 w-full" />
+          </div>
+        }
+      >
+        {children}
+      </Suspense>
+    </TabPanel>
+  );
+}

@@ -1,0 +1,71 @@
+/** An order and its tasks for tests, as the server sends them. */
+
+import type { Order, Task } from "@/api/types";
+
+export function testOrder(given: Partial<Order> = {}): Order {
+  return {
+    agent_work_order_id: "wo-k3v7abcdefgh2345",
+    repository_url: "https://git.example/shop/basket.git",
+    repository: "git.example/shop/basket",
+    git_branch_name: "feat-issue-1",
+    agent_session_id: null,
+    base_branch: "main",
+    sandbox_type: "git_worktree",
+    sandbox_identifier: null,
+    workflow_type: "agent_workflow_plan_build_test",
+    workflow_version: "abc",
+    github_issue_number: "1",
+    initial_prompt: "Total forgets quantities\n\nIt must multiply.",
+    title: null,
+    task_type: "custom",
+    priority: "medium",
+    status: "running",
+    waiting_reason: null,
+    waiting_until: null,
+    current_phase: "planning",
+    agent: { name: "scripted" },
+    created_by: "local",
+    created_at: "2026-03-01T10:00:00Z",
+    updated_at: "2026-03-01T10:05:00Z",
+    execution_started_at: "2026-03-01T10:00:01Z",
+    execution_completed_at: null,
+    github_pull_request_url: null,
+    error_code: null,
+    error_message: null,
+    error_hint: null,
+    cost_usd: 0.25,
+    warnings: [],
+    git_commit_count: 0,
+    git_files_changed: 0,
+    git_lines_added: 0,
+    git_lines_removed: 0,
+    ...given,
+  };
+}
+
+export function testTask(path: string, given: Partial<Task> = {}): Task {
+  return {
+    path,
+    kind: "tool",
+    uses: "agent.command",
+    phase: null,
+    needs: [],
+    state: "succeeded",
+    waiting: null,
+    attempt: 1,
+    generation: 1,
+    started_at: "2026-03-01T10:00:01Z",
+    ended_at: "2026-03-01T10:01:00Z",
+    waiting_reason: null,
+    waiting_until: null,
+    outputs: null,
+    failure: null,
+    tolerated: false,
+    undone: null,
+    iterations: null,
+    items: null,
+    risk: "low",
+    approval: null,
+    ...given,
+  };
+}
