@@ -53,8 +53,11 @@ export interface NavCounts {
 export function useNavCounts(): NavCounts {
   const now = useNow();
   const approvals = useQuery(approvalsQuery()).data ?? [];
-  const stopped = useQuery(orderPageQuery({ status: ["waiting", "paused", "failed"] }, 0)).data;
-  const { needsYou } = inbox(stopped?.agent_work_orders ?? [], approvals, now);
+  // Apart, so that many failures cannot hide one that waits.
+  const held = useQuery(orderPageQuery({ status: ["waiting", "paused"] }, 0)).data;
+  const failed = useQuery(orderPageQuery({ status: ["failed"] }, 0)).data;
+  const stopped = [held, failed].flatMap((page) => page?.agent_work_orders ?? []);
+  const { needsYou } = inbox(stopped, approvals, now);
   return {
     needsYou: needsYou.length,
     approvals: approvals.filter((one) => one.state === "asked").length,

@@ -87,6 +87,33 @@ export function MenuChoices<T extends string>({
   );
 }
 
+export interface MenuCheckProps {
+  checked: boolean;
+  onCheckedChange: (checked: boolean) => void;
+  disabled?: boolean;
+  children: ReactNode;
+}
+
+/** On or off; the menu stays open for the next one. */
+export function MenuCheck({ checked, onCheckedChange, disabled, children }: MenuCheckProps) {
+  return (
+    <Radix.CheckboxItem
+      checked={checked}
+      disabled={disabled}
+      onCheckedChange={onCheckedChange}
+      onSelect={(event) => event.preventDefault()}
+      className={ITEM}
+    >
+      <span className="flex size-4 shrink-0 items-center justify-center">
+        <Radix.ItemIndicator>
+          <Check aria-hidden className="size-4 text-accent" />
+        </Radix.ItemIndicator>
+      </span>
+      {children}
+    </Radix.CheckboxItem>
+  );
+}
+
 export function MenuLabel({ children }: { children: ReactNode }) {
   return <Radix.Label className="px-2 pt-1.5 pb-1 text-xs text-ink-faint">{children}</Radix.Label>;
 }

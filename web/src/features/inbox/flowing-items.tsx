@@ -3,13 +3,16 @@ import { GitBranch, GitPullRequest } from "lucide-react";
 
 import { orderQuery, tasksQuery } from "@/api/orders";
 import type { OrderSummary } from "@/api/types";
+import { orderTitle } from "@/lib/inbox";
+import { safeHref } from "@/lib/text";
 import { OutsideLink } from "@/ui/link";
 import { Money } from "@/ui/money";
 import { SafeText } from "@/ui/safe-text";
 import { StatusBadge } from "@/ui/status-badge";
 import { Duration, RelativeTime } from "@/ui/time";
 import { InboxItem, OrderTitleLink, Where } from "./inbox-item";
-import { atWork, type Item } from "./model";
+import { atWork, isPausing, type Item } from "./model";
+import { QuickActionButton } from "./quick-action-button";
 
 interface FlowingItemProps {
   item: Item;
@@ -24,7 +27,7 @@ export function RunningItem({ item, order }: FlowingItemProps) {
       facts={
         <>
           <span className="min-w-0 text-ink">
-            <SafeText text={item.reason} max={120} />
+            <SafeText text={isPausing(order) ? "Pausing after this" : item.reason} max={120} />
             {order.status === "running" && <TaskAtWork id={order.agent_work_order_id} />}
           </span>
           <Where order={order} />
@@ -32,16 +35,25 @@ export function RunningItem({ item, order }: FlowingItemProps) {
             <Duration from={order.execution_started_at} />
           ) : (
             <span>
-              created <RelativeTime value={order.created_at} />
+              created <RelativeTime className="relative" value={order.created_at} />
             </span>
           )}
           {order.waiting_until && order.status === "waiting" && (
             <span>
-              goes on <RelativeTime value={order.waiting_until} />
+              goes on <RelativeTime className="relative" value={order.waiting_until} />
             </span>
           )}
           <Money usd={order.cost_usd} />
         </>
+      }
+      action={
+        isPausing(order) && (
+          <QuickActionButton
+            orderId={order.agent_work_order_id}
+            title={orderTitle(order)}
+            action="resume"
+          />
+        )
       }
     />
   );
@@ -66,7 +78,7 @@ export function ReviewItem({ item, order }: FlowingItemProps) {
       title={<OrderTitleLink order={order} />}
       facts={
         <>
-          {order.github_pull_request_url && (
+          {safeHref(order.github_pull_request_url) && (
             <span className="inline-flex items-center gap-1">
               <GitPullRequest aria-hidden className="size-3.5 shrink-0" />
               <OutsideLink href={order.github_pull_request_url} className="relative">
@@ -86,7 +98,7 @@ export function ReviewItem({ item, order }: FlowingItemProps) {
           )}
           <Changes id={order.agent_work_order_id} />
           <Where order={order} />
-          <RelativeTime value={item.since} />
+          <RelativeTime className="relative" value={item.since} />
           <Money usd={order.cost_usd} />
         </>
       }
@@ -120,7 +132,7 @@ export function DoneItem({ item, order }: FlowingItemProps) {
       facts={
         <>
           <Where order={order} />
-          <RelativeTime value={item.since} />
+          <RelativeTime className="relative" value={item.since} />
           <Money usd={order.cost_usd} />
         </>
       }

@@ -4,6 +4,7 @@ import type { OrderSummary } from "@/api/types";
 import { orderTitle } from "@/lib/inbox";
 import { PlainLink } from "@/ui/link";
 import { SafeText } from "@/ui/safe-text";
+import { openItem } from "./item-focus";
 
 /** Covers the whole row, so that it opens wherever it is pressed, also in a new tab. */
 export const OPENS =
@@ -24,6 +25,7 @@ export function InboxItem({ badge, title, facts, children, action }: InboxItemPr
   return (
     <li
       data-inbox-item=""
+      onClick={openItem}
       className="relative flex flex-wrap items-start gap-x-4 gap-y-2 border-b border-line px-4 py-2.5 last:border-0 hover:bg-hover/50"
     >
       <div className="flex w-28 shrink-0 pt-px max-sm:w-full">{badge}</div>

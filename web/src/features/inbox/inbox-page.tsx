@@ -59,7 +59,10 @@ function Loading() {
       className="flex flex-col gap-4"
     >
       {[3, 2, 2].map((rows, index) => (
-        <Card key={index} flush title={<Skeleton className="h-4 w-24" />}>
+        <Card key={index} flush>
+          <div className="border-b border-line px-4 py-3">
+            <Skeleton className="h-4 w-24" />
+          </div>
           {Array.from({ length: rows }, (_, row) => (
             <div key={row} className="flex gap-4 border-b border-line px-4 py-3 last:border-0">
               <Skeleton className="h-5.5 w-24 shrink-0 rounded-full" />

@@ -1,6 +1,8 @@
 /** The focus among the items on screen. They are found in the page itself, in reading order, so
  * that what is live may come and go in between. */
 
+import type { MouseEvent } from "react";
+
 const ITEM = "[data-inbox-item]";
 const OPENER = "[data-opens]";
 const ACTION = "button[data-quick-action]";
@@ -37,4 +39,13 @@ export function leaveItem(within: Element): void {
   const neighbours = [item.nextElementSibling, item.previousElementSibling];
   if (neighbours.some((one) => focusOn(one ?? undefined))) return;
   document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+}
+
+/** What lies above an item's link, for its own tooltip, opens the item too. */
+export function openItem(event: MouseEvent): void {
+  if (!(event.target instanceof Element) || event.target.closest("a, button")) return;
+  const { ctrlKey, metaKey, shiftKey } = event;
+  const press = { bubbles: true, cancelable: true, ctrlKey, metaKey, shiftKey };
+  const opener = event.target.closest(ITEM)?.querySelector(OPENER);
+  opener?.dispatchEvent(new window.MouseEvent("click", press));
 }

@@ -100,6 +100,11 @@ export function riskOf(approval: Approval): "low" | "medium" | "high" | null {
   return risk === "low" || risk === "medium" || risk === "high" ? risk : null;
 }
 
+/** A pause was asked for; what is under way goes on to its end. */
+export function isPausing(order: OrderSummary): boolean {
+  return order.status === "running" && order.waiting_reason === "paused";
+}
+
 /** The tasks under way in one line: "build", "lint and test", "build and 3 more". */
 export function atWork(tasks: readonly Pick<Task, "path" | "state">[]): string | null {
   const running = tasks.filter((task) => task.state === "running").map((task) => task.path);

@@ -56,11 +56,11 @@ function AskedItem({ approval, order }: { approval: Approval; order: OrderSummar
             Task <SafeText className="font-mono break-all" text={approval.task} max={80} />
           </span>
           <span>
-            asked <RelativeTime value={approval.asked_at} />
+            asked <RelativeTime className="relative" value={approval.asked_at} />
           </span>
           {approval.expires_at && (
             <span>
-              expires <RelativeTime value={approval.expires_at} />
+              expires <RelativeTime className="relative" value={approval.expires_at} />
             </span>
           )}
         </>
@@ -91,7 +91,7 @@ function StoppedItem({ item, order }: { item: Item; order: OrderSummary }) {
       facts={
         <>
           <Where order={order} />
-          <RelativeTime value={item.since} />
+          <RelativeTime className="relative" value={item.since} />
         </>
       }
       action={

@@ -1,5 +1,92 @@
-import { PageHeader } from "@/ui/page-header";
+import { getRouteApi } from "@tanstack/react-router";
+import { ListChecks, Plus, SearchX } from "lucide-react";
 
+import { useOrderWindow } from "@/api/orders";
+import { Button } from "@/ui/button";
+import { Card } from "@/ui/card";
+import { EmptyState } from "@/ui/empty-state";
+import { ErrorState } from "@/ui/error-state";
+import { ButtonLink } from "@/ui/link";
+import { PageHeader } from "@/ui/page-header";
+import { ColumnMenu } from "./column-menu";
+import { Filters } from "./filters";
+import { countText, filterOf, isFiltered, type OrdersSearch } from "./model";
+import { OrdersList } from "./orders-list";
+import { useOrderTable } from "./use-order-table";
+
+const route = getRouteApi("/orders");
+
+/** Every order there is, newest first. */
 export function OrdersPage() {
-  return <PageHeader title="Work orders" />;
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const filter = filterOf(search);
+  const orders = useOrderWindow(filter);
+  const table = useOrderTable();
+  const filtered = isFiltered(search);
+  const show = (next: OrdersSearch) =>
+    void navigate({ search: next, replace: true, resetScroll: false });
+  const isEmpty = !orders.isPending && orders.total === 0 && orders.error === null;
+  return (
+    <>
+      <PageHeader
+        title="Work orders"
+        description={
+          <span role="status">
+            {orders.isPending || orders.error ? " " : countText(orders.total, filtered)}
+          </span>
+        }
+        actions={
+          <>
+            <ColumnMenu table={table} />
+            <ButtonLink to="/new" variant="primary">
+              <Plus aria-hidden className="size-4" />
+              New work order
+            </ButtonLink>
+          </>
+        }
+      />
+      <Filters search={search} onChange={show} />
+      {orders.error && (
+        <ErrorState error={orders.error} onRetry={orders.refetch} className="mb-3" />
+      )}
+      {isEmpty && (filtered ? <NoMatches onClear={() => show({})} /> : <NoOrders />)}
+      {!isEmpty && !(orders.error && orders.total === 0) && (
+        // Another question begins at its top.
+        <OrdersList key={JSON.stringify(filter)} orders={orders} table={table} />
+      )}
+    </>
+  );
+}
+
+function NoMatches({ onClear }: { onClear: () => void }) {
+  return (
+    <Card>
+      <EmptyState
+        icon={SearchX}
+        title="No work order matches"
+        action={<Button onClick={onClear}>Clear filters</Button>}
+      >
+        Try fewer words, or another status.
+      </EmptyState>
+    </Card>
+  );
+}
+
+function NoOrders() {
+  return (
+    <Card>
+      <EmptyState
+        icon={ListChecks}
+        title="No work orders yet"
+        action={
+          <ButtonLink to="/new" variant="primary">
+            Create a work order
+          </ButtonLink>
+        }
+      >
+        Give an agent a task in one of your repositories, and follow it here.
+      </EmptyState>
+    </Card>
+  );
 }

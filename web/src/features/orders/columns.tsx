@@ -1,0 +1,115 @@
+import type { ColumnDef } from "@tanstack/react-table";
+
+import type { OrderSummary } from "@/api/types";
+import { orderTitle } from "@/lib/inbox";
+import { PlainLink } from "@/ui/link";
+import { Money } from "@/ui/money";
+import { SafeText } from "@/ui/safe-text";
+import { StatusBadge } from "@/ui/status-badge";
+import { RelativeTime } from "@/ui/time";
+import { agentName, PHASE_WORDS, priorityWord, shortRepository, type ColumnId } from "./model";
+
+/** Widths for a CSS grid; texts get what is left over. */
+export const WIDTHS = {
+  status: "7rem",
+  title: "minmax(13rem, 3fr)",
+  repository: "minmax(6.5rem, 1fr)",
+  workflow: "minmax(7rem, 1.2fr)",
+  phase: "6.5rem",
+  agent: "6.5rem",
+  priority: "4.5rem",
+  cost: "4.5rem",
+  updated: "6rem",
+  created: "6rem",
+} satisfies Record<ColumnId, string>;
+
+/** Numbers stand under each other. */
+export const RIGHT: readonly string[] = ["cost"] satisfies ColumnId[];
+
+interface Column {
+  id: ColumnId;
+  header: string;
+  cell: (order: OrderSummary) => React.ReactNode;
+}
+
+const COLUMNS: readonly Column[] = [
+  { id: "status", header: "Status", cell: (order) => <StatusBadge status={order.status} /> },
+  { id: "title", header: "Title", cell: (order) => <TitleCell order={order} /> },
+  {
+    id: "repository",
+    header: "Repository",
+    cell: (order) => (
+      <SafeText text={shortRepository(order.repository)} max={120} title={order.repository_url} />
+    ),
+  },
+  {
+    id: "workflow",
+    header: "Workflow",
+    cell: (order) => <SafeText text={order.workflow_type} title={order.workflow_type} max={80} />,
+  },
+  {
+    id: "phase",
+    header: "Phase",
+    cell: (order) => PHASE_WORDS[order.current_phase ?? ""] ?? <Nothing />,
+  },
+  {
+    id: "agent",
+    header: "Agent",
+    cell: (order) => <SafeText text={agentName(order.agent) || "–"} max={40} />,
+  },
+  {
+    id: "priority",
+    header: "Priority",
+    cell: (order) => <SafeText text={priorityWord(order.priority)} max={20} />,
+  },
+  { id: "cost", header: "Cost", cell: (order) => <Money usd={order.cost_usd} /> },
+  {
+    id: "updated",
+    header: "Updated",
+    cell: (order) => <RelativeTime className="relative" value={order.updated_at} />,
+  },
+  {
+    id: "created",
+    header: "Created",
+    cell: (order) => <RelativeTime className="relative" value={order.created_at} />,
+  },
+];
+
+export const COLUMN_DEFS: ColumnDef<OrderSummary>[] = COLUMNS.map(({ id, header, cell }) => ({
+  id,
+  header,
+  cell: ({ row }) => cell(row.original),
+}));
+
+/** Its link covers the row, so that a row opens wherever it is pressed, also in a new tab. */
+export const OPENS =
+  "block truncate font-medium text-ink outline-none after:absolute after:inset-0 hover:underline hover:underline-offset-2 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus";
+
+function TitleCell({ order }: { order: OrderSummary }) {
+  const title = orderTitle(order);
+  return (
+    <>
+      <PlainLink
+        to="/orders/$orderId"
+        params={{ orderId: order.agent_work_order_id }}
+        preload={false}
+        className={OPENS}
+        data-opens=""
+      >
+        <SafeText text={title} />
+      </PlainLink>
+      <span className="block truncate font-mono text-xs text-ink-faint">
+        <SafeText text={order.agent_work_order_id} max={40} />
+      </span>
+    </>
+  );
+}
+
+function Nothing() {
+  return (
+    <span className="text-ink-faint">
+      <span aria-hidden>–</span>
+      <span className="sr-only">none</span>
+    </span>
+  );
+}

@@ -1,0 +1,141 @@
+import type { Table } from "@tanstack/react-table";
+import { defaultRangeExtractor, useVirtualizer, type Range } from "@tanstack/react-virtual";
+import { useCallback, useRef, useState, type MouseEvent } from "react";
+
+import type { Window } from "@/api/orders";
+import type { OrderSummary } from "@/api/types";
+import { useMedia } from "@/lib/use-media";
+import { cx } from "@/ui/cx";
+import { RIGHT, WIDTHS } from "./columns";
+import type { ColumnId } from "./model";
+import { CARD_HEIGHT, OrderCard } from "./order-card";
+import { GRID, LoadingRow, OrderRow, ROW_HEIGHT } from "./order-row";
+import { useRowFocus } from "./use-row-focus";
+import { useSeenRange } from "./use-seen-range";
+
+const HEADER_HEIGHT = 36;
+/** While the count is on its way. */
+const ROWS_AT_FIRST = 12;
+const OVERSCAN = 8;
+
+interface OrdersListProps {
+  orders: Window<OrderSummary>;
+  table: Table<OrderSummary>;
+}
+
+/** A table, or cards on a phone, of which only the rows in sight exist. */
+export function OrdersList({ orders, table }: OrdersListProps) {
+  const region = useRef<HTMLDivElement>(null);
+  const isPhone = useMedia("(max-width: 47.99rem)");
+  const count = orders.isPending ? ROWS_AT_FIRST : orders.total;
+  const [kept, onKept] = useState<number | null>(null);
+  const size = isPhone ? CARD_HEIGHT : ROW_HEIGHT;
+  const virtualizer = useVirtualizer({
+    count,
+    getScrollElement: () => region.current,
+    estimateSize: () => size,
+    overscan: OVERSCAN,
+    scrollPaddingEnd: isPhone ? 0 : HEADER_HEIGHT,
+    rangeExtractor: (range) => withKept(range, kept),
+  });
+  const first = virtualizer.range?.startIndex ?? 0;
+  const last = virtualizer.range?.endIndex ?? 0;
+  useSeenRange(first, last, orders.onRange);
+  const scrollTo = useCallback((index: number) => virtualizer.scrollToIndex(index), [virtualizer]);
+  const { onFocus, onBlur } = useRowFocus({ region, count, first, scrollTo, kept, onKept });
+
+  const rows = virtualizer.getVirtualItems();
+  const height = virtualizer.getTotalSize();
+  const columns = table.getVisibleLeafColumns();
+  const template = columns.map((column) => WIDTHS[column.id as ColumnId]).join(" ");
+  return (
+    <div
+      ref={region}
+      role="region"
+      aria-label="List of work orders"
+      aria-busy={orders.isPending || undefined}
+      tabIndex={0}
+      onFocus={onFocus}
+      onBlur={onBlur}
+      onClick={openRow}
+      data-testid="orders-list"
+      className="relative max-h-[max(24rem,calc(100dvh-16rem))] overflow-auto rounded-lg border border-line bg-surface -outline-offset-2 [overflow-anchor:none]"
+    >
+      {isPhone ? (
+        <div role="list" aria-label="Work orders" className="relative" style={{ height }}>
+          {rows.map(({ key, index, start }) => (
+            <OrderCard
+              key={key}
+              order={orders.rowAt(index)}
+              index={index}
+              start={start}
+              count={count}
+            />
+          ))}
+        </div>
+      ) : (
+        <div
+          role="table"
+          aria-label="Work orders"
+          aria-rowcount={orders.isPending ? -1 : count + 1}
+          aria-colcount={columns.length}
+          className="min-w-fit"
+        >
+          <Header table={table} template={template} />
+          <div role="rowgroup" className="relative" style={{ height }}>
+            {rows.map(({ key, index, start }) => {
+              const order = orders.rowAt(index);
+              const place = { index, start, template, columns };
+              return order ? (
+                <OrderRow key={key} order={order} table={table} {...place} />
+              ) : (
+                <LoadingRow key={key} {...place} />
+              );
+            })}
+          </div>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** What lies above a row's link, for its own tooltip, opens the row too. */
+function openRow(event: MouseEvent): void {
+  if (!(event.target instanceof Element) || event.target.closest("a, button")) return;
+  const link = event.target.closest("[data-index]")?.querySelector("[data-opens]");
+  const { ctrlKey, metaKey, shiftKey } = event;
+  const press = { bubbles: true, cancelable: true, ctrlKey, metaKey, shiftKey };
+  link?.dispatchEvent(new window.MouseEvent("click", press));
+}
+
+function withKept(range: Range, kept: number | null): number[] {
+  const shown = defaultRangeExtractor(range);
+  if (kept === null || kept >= range.count || shown.includes(kept)) return shown;
+  return [...shown, kept].sort((a, b) => a - b);
+}
+
+function Header({ table, template }: { table: Table<OrderSummary>; template: string }) {
+  return (
+    <div role="rowgroup" className="sticky top-0 z-10 border-b border-line bg-sunken">
+      {table.getHeaderGroups().map((group) => (
+        <div
+          key={group.id}
+          role="row"
+          aria-rowindex={1}
+          className={cx(GRID, "text-xs font-medium text-ink-soft")}
+          style={{ height: HEADER_HEIGHT - 1, gridTemplateColumns: template }}
+        >
+          {group.headers.map((header) => (
+            <div
+              key={header.id}
+              role="columnheader"
+              className={cx("truncate", RIGHT.includes(header.column.id) && "text-right")}
+            >
+              {String(header.column.columnDef.header)}
+            </div>
+          ))}
+        </div>
+      ))}
+    </div>
+  );
+}
