@@ -153,9 +153,7 @@ def test_credentials_in_git_errors_are_not_repeated() -> None:
     assert "\x1b" not in failure.message
 
 
-@pytest.mark.skipif(
-    os.geteuid() != 0, reason="needs another owner: run as root"
-)
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs another owner: run as root")
 async def test_a_repository_of_another_user_stays_theirs(
     mirrors: Mirrors,
     origin: RepositoryUrl,
