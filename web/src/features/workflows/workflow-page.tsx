@@ -1,5 +1,162 @@
-import { PageHeader } from "@/ui/page-header";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
 
+import type { Workflow } from "@/api/types";
+import { workflowQuery } from "@/api/workflows";
+import { foldTasks } from "@/lib/graph";
+import { useMedia } from "@/lib/use-media";
+import { Badge } from "@/ui/badge";
+import { Card } from "@/ui/card";
+import { CopyButton } from "@/ui/copy-button";
+import { ErrorState } from "@/ui/error-state";
+import { ButtonLink, Link } from "@/ui/link";
+import { PageHeader } from "@/ui/page-header";
+import { SafeText } from "@/ui/safe-text";
+import { SkeletonText } from "@/ui/skeleton";
+import { TaskGraph } from "@/ui/task-graph/lazy";
+
+import { graphTasks, ORIGIN_WORDS, scopesOf } from "./model";
+import { StepDetails } from "./step-details";
+import { VersionList } from "./version-list";
+import { YamlSource } from "./yaml-source";
+
+const route = getRouteApi("/workflows/$name");
+const PHONE = "(max-width: 39.98rem)";
+
+/** One workflow to read: its graph beside its source, and its versions. */
 export function WorkflowPage() {
-  return <PageHeader title="Workflow" />;
+  const { name } = route.useParams();
+  const workflow = useQuery(workflowQuery(name));
+  return (
+    <>
+      <PageHeader
+        title={<SafeText text={workflow.data?.name ?? name} max={120} />}
+        documentTitle={name.slice(0, 80)}
+        breadcrumbs={[
+          <Link key="all" to="/workflows">
+            Workflows
+          </Link>,
+        ]}
+        description={workflow.data && <SafeText text={workflow.data.description} max={400} />}
+        actions={
+          workflow.data && (
+            <ButtonLink to="/new" search={{ workflow: workflow.data.name }} variant="primary">
+              New work order
+            </ButtonLink>
+          )
+        }
+      />
+      {workflow.isPending && (
+        <Card aria-busy>
+          <SkeletonText lines={8} />
+        </Card>
+      )}
+      {workflow.isError && (
+        <ErrorState
+          error={workflow.error}
+          onRetry={() => void workflow.refetch()}
+          retrying={workflow.isFetching}
+          action={
+            <ButtonLink to="/workflows" size="sm">
+              All workflows
+            </ButtonLink>
+          }
+        />
+      )}
+      {workflow.data && <Body workflow={workflow.data} />}
+    </>
+  );
+}
+
+function Body({ workflow }: { workflow: Workflow }) {
+  const search = route.useSearch();
+  return (
+    <div className="flex flex-col gap-4">
+      <div className="grid gap-4 xl:grid-cols-2">
+        <Steps workflow={workflow} selected={search.task ?? null} />
+        <Card
+          title="Source"
+          flush
+          actions={
+            <>
+              <Badge>{ORIGIN_WORDS[workflow.origin]}</Badge>
+              <CopyButton text={workflow.source} label="Copy the source" />
+            </>
+          }
+        >
+          <YamlSource source={workflow.source} label={`Source of ${workflow.name}`} />
+        </Card>
+      </div>
+      <Inputs workflow={workflow} />
+      <VersionList
+        name={workflow.name}
+        source={workflow.source}
+        hash={workflow.hash}
+        wanted={search.version}
+      />
+    </div>
+  );
+}
+
+function Steps({ workflow, selected }: { workflow: Workflow; selected: string | null }) {
+  const navigate = route.useNavigate();
+  const isPhone = useMedia(PHONE);
+  const [open, setOpen] = useState(() => scopesOf(workflow.tasks));
+  const graph = useMemo(() => foldTasks(graphTasks(workflow.tasks), open), [workflow.tasks, open]);
+  const toggle = useCallback((id: string) => {
+    setOpen((now) => {
+      const next = new Set(now);
+      if (!next.delete(id)) next.add(id);
+      return next;
+    });
+  }, []);
+  const select = useCallback(
+    (task: string) =>
+      void navigate({ search: (now) => ({ ...now, task }), replace: true, resetScroll: false }),
+    [navigate],
+  );
+  const task = workflow.tasks.find((one) => one.id === selected);
+  return (
+    <Card title="Steps" flush>
+      <TaskGraph
+        className="h-96"
+        label={`Graph of ${workflow.name}. The list below it has the same steps.`}
+        graph={graph}
+        direction={isPhone ? "down" : "right"}
+        selected={selected}
+        onSelect={select}
+        onToggle={toggle}
+      />
+      <StepDetails tasks={workflow.tasks} selected={task ?? null} onSelect={select} />
+    </Card>
+  );
+}
+
+function Inputs({ workflow }: { workflow: Workflow }) {
+  const inputs = Object.entries(workflow.inputs);
+  if (inputs.length === 0) return null;
+  return (
+    <Card title="Inputs">
+      <dl className="flex flex-col gap-2.5">
+        {inputs.map(([name, input]) => (
+          <div key={name} className="grid gap-x-3 sm:grid-cols-[12rem_minmax(0,1fr)]">
+            <dt className="font-mono text-[13px] break-all">
+              <SafeText text={name} max={80} />
+            </dt>
+            <dd className="text-ink-soft">
+              {input.type}
+              {input.required ? ", required" : ""}
+              {input.description && (
+                <>
+                  {": "}
+                  <SafeText text={input.description} max={400} />
+                </>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Card>
+  );
 }
