@@ -91,7 +91,7 @@ export function TaskDecisions({ order, task, tasks }: TaskDecisionsProps) {
   };
   return (
     <div>
-      <h4 className="mb-1.5 text-[13px] font-medium">Decide about this task</h4>
+      <p className="mb-1.5 text-[13px] font-medium">Decide about this task</p>
       <div className="flex flex-wrap gap-2">
         {allowed.map((action) => (
           <Button key={action} size="sm" icon={WORDING[action].icon} onClick={() => ask(action)}>

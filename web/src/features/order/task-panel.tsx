@@ -173,7 +173,7 @@ function Outputs({ value }: { value: unknown }) {
   const { text, cut } = jsonText(value);
   return (
     <div>
-      <h4 className="mb-1 text-[13px] font-medium">Outputs</h4>
+      <p className="mb-1 text-[13px] font-medium">Outputs</p>
       <CodeBlock label="outputs" text={text} wrap className="max-h-80 text-xs" />
       {cut && <p className="mt-1 text-xs text-ink-faint">Cut here; the API has the rest.</p>}
     </div>
