@@ -85,7 +85,7 @@ def as_nobody(command: list[str], libraries: Path) -> subprocess.CompletedProces
             text=True,
             timeout=60,
         )
-    except PermissionError:
+    except (PermissionError, FileNotFoundError):
         return None
 
 

@@ -70,6 +70,11 @@ async def test_what_is_refused_leaves_no_trace(site: Site) -> None:
             wrong.append((given, refused.value.code, refused.value.hint))
     assert wrong == [], "\n".join(map(repr, wrong))
     assert site.written() == before
+    # The sandbox is removed after the order's end is on record.
+    for _ in range(1_000):
+        if not list((site.home / "workspaces").iterdir()):
+            break
+        await asyncio.sleep(0.01)
     assert list((site.home / "workspaces").iterdir()) == []
 
 
