@@ -13,7 +13,7 @@ export function CostTable({ summary }: { summary: CostSummary }) {
     <table className="w-full text-[13px]">
       <thead>
         <tr className="border-b border-line text-xs text-ink-faint">
-          <th scope="col" className="px-4 py-2 text-left font-medium">
+          <th scope="col" className="px-4 py-2 text-left font-medium sm:w-1/3">
             Task
           </th>
           <th scope="col" className={`${CELL} font-medium`}>
@@ -73,7 +73,7 @@ function CostRow({ task, mostUsd }: { task: TaskCost; mostUsd: number }) {
             />
           </span>
           {task.costUsd === null ? (
-            <span className="text-ink-faint">{task.scripted ? "none" : "not told"}</span>
+            <span className="text-ink-faint">{task.scripted ? "—" : "not told"}</span>
           ) : (
             <Money usd={task.costUsd} />
           )}

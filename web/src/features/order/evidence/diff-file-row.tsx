@@ -71,7 +71,7 @@ export function FileRow(props: FileRowProps) {
         label={<span className="text-xs text-ink-soft max-sm:sr-only">Viewed</span>}
         checked={viewed}
         onCheckedChange={onViewed}
-        className="items-center"
+        className="items-center! [&>button]:mt-0"
       />
     </div>
   );

@@ -24,10 +24,19 @@ describe("following", () => {
   });
 
   it("goes on when the reader comes back or jumps", () => {
-    const up = after(beginFollow(true), { type: "went-up" }, { type: "grew", count: 5 });
+    const up = after(
+      beginFollow(true),
+      { type: "grew", count: 2 },
+      { type: "went-up" },
+      { type: "grew", count: 5 },
+    );
     for (const type of ["reached-end", "jumped"] as const) {
       expect(after(up, { type })).toEqual({ following: true, unseen: 0, count: 5 });
     }
+  });
+
+  it("calls nothing new that was there from the beginning", () => {
+    expect(after(beginFollow(false), { type: "grew", count: 38 }).unseen).toBe(0);
   });
 
   it("forgets what was not seen of another list", () => {

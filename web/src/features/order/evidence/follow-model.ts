@@ -24,7 +24,8 @@ export function nextFollow(state: Follow, event: FollowEvent): Follow {
   switch (event.type) {
     case "grew": {
       if (event.count === state.count) return state;
-      const came = Math.max(0, event.count - state.count);
+      // What was there from the beginning is not new.
+      const came = state.count === 0 ? 0 : Math.max(0, event.count - state.count);
       // A list that became shorter is another one: what was not seen of it is unknown.
       const unseen = event.count < state.count ? 0 : state.unseen + came;
       return { ...state, count: event.count, unseen: state.following ? 0 : unseen };

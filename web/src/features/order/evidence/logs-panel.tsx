@@ -1,4 +1,4 @@
-import { ScrollText, Search, SearchX } from "lucide-react";
+import { ArrowDown, ScrollText, Search, SearchX } from "lucide-react";
 import { useDeferredValue, useEffect, useRef, useState } from "react";
 
 import { useLogWindow, type LogFilter } from "@/api/orders";
@@ -125,15 +125,21 @@ function LogLines({ orderId, filter, isRunning, onClear }: LogLinesProps) {
           />
         )}
       />
-      <JumpToLatest follow={follow} noun="line" />
-      <div className="flex items-center justify-between gap-3 border-t border-line px-3 py-1.5 text-xs text-ink-soft">
+      {isRunning && <JumpToLatest follow={follow} noun="line" />}
+      <div className="flex min-h-9 items-center justify-between gap-3 border-t border-line px-3 py-1 text-xs text-ink-soft">
         <span role="status">{plural(log.total, onClear ? "matching line" : "line")}</span>
-        <Checkbox
-          label="Follow"
-          checked={follow.following}
-          onCheckedChange={(on) => (on ? follow.jump() : follow.stop())}
-          className="items-center"
-        />
+        {isRunning ? (
+          <Checkbox
+            label="Follow"
+            checked={follow.following}
+            onCheckedChange={(on) => (on ? follow.jump() : follow.stop())}
+            className="items-center! [&>button]:mt-0"
+          />
+        ) : (
+          <Button size="sm" variant="ghost" icon={ArrowDown} onClick={follow.jump}>
+            To the end
+          </Button>
+        )}
       </div>
     </div>
   );

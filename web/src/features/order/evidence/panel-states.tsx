@@ -27,7 +27,7 @@ export function PanelSkeleton({ rows = 6, label }: { rows?: number; label: strin
 }
 
 /** The frame of a panel that fills the window and scrolls inside. */
-export const TALL = "h-[calc(100dvh-13rem)] min-h-96";
+export const TALL = "h-[calc(100dvh-16rem)] min-h-96";
 
 export function Frame({ children, className = "" }: { children: ReactNode; className?: string }) {
   return (

@@ -65,6 +65,9 @@ function RunSummary({ run, cases }: { run: TestRun; cases: TestCase[] | null }) 
   const look = VERDICT_LOOK[verdictOf(run)];
   const counts = countsOf(run, cases);
   const command = run.command.join(" ");
+  // A run that broke before it counted has no numbers, rather than zeros.
+  const shown = (count: number) =>
+    counts.total === 0 && !run.passed ? "—" : count.toLocaleString("en-US");
   return (
     <Card
       title={clean(run.label)}
@@ -75,13 +78,13 @@ function RunSummary({ run, cases }: { run: TestRun; cases: TestCase[] | null }) 
       }
     >
       <Stats>
-        <Stat label="Passed" value={counts.passed.toLocaleString("en-US")} tone="good" />
+        <Stat label="Passed" value={shown(counts.passed)} tone={counts.passed > 0 ? "good" : undefined} />
         <Stat
           label="Failed"
-          value={(counts.failed + counts.error).toLocaleString("en-US")}
+          value={shown(counts.failed + counts.error)}
           tone={counts.failed + counts.error > 0 ? "bad" : undefined}
         />
-        <Stat label="Skipped" value={counts.skipped.toLocaleString("en-US")} />
+        <Stat label="Skipped" value={shown(counts.skipped)} />
         <Stat label="Took" value={<Duration from={run.startedAt} to={run.endedAt} />} />
       </Stats>
       {run.failure && (

@@ -89,7 +89,7 @@ export function useFollow({ list, count, version, initially }: FollowOptions): F
 export function JumpToLatest({ follow, noun }: { follow: Following; noun: string }) {
   if (follow.following) return null;
   return (
-    <div className="pointer-events-none absolute inset-x-0 bottom-3 z-20 flex justify-center">
+    <div className="pointer-events-none absolute inset-x-0 bottom-11 z-20 flex justify-center">
       <Button
         variant="primary"
         size="sm"
