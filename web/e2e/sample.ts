@@ -1,7 +1,7 @@
 /** What the orders of the tests work with: a repository, scripts of agents, workflows. */
 
 import { execFileSync } from "node:child_process";
-import { chmodSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { python } from "./paths";
 import { temporaryFolder } from "./server";
@@ -66,18 +66,53 @@ const wait = (seconds: number): Step => ({ delay: seconds });
 
 export const SCRIPTS = {
   success: script({ plan: PLAN, build: BUILD }),
-  /** Slow enough that every state is seen on the page. */
-  slow: script({ plan: [wait(1.5), ...PLAN], build: [wait(1.5), ...BUILD] }),
   /** At work until somebody stops it. */
   endless: script({ plan: PLAN, build: [{ text: "Still at it." }, wait(120), ...BUILD] }),
-  /** Time to send a prompt while it plans; the next turn gets it. */
-  listening: script({ plan: [wait(4), ...PLAN], build: BUILD }),
+  /** Wrong at first: the tests say so, and the loop goes around. */
+  mending: script({
+    plan: PLAN,
+    build: {
+      calls: [
+        [
+          { thinking: "The first one is in the price already, so count the others." },
+          { replace: { path: "basket.py", old: OLD, new: NEW.replace("quantity for", "1 for") } },
+          { text: "Quantities are part of the total now." },
+        ],
+        [
+          { thinking: "The tests still fail. The price is for one, so count them all." },
+          { replace: { path: "basket.py", old: NEW.replace("quantity for", "1 for"), new: NEW } },
+          { text: "Each price is multiplied by its quantity." },
+          { usage: { cost_usd: 0.0456, input_tokens: 5200, output_tokens: 940 } },
+        ],
+      ],
+    },
+  }),
 } as const;
 
 /** Fails at its first try and works at the next: `folder` remembers that it was there. */
 export function failsOnce(folder: string): string {
   const forget = `mkdir '${folder}/tried' || exit 0; echo 'the registry did not answer'; exit 3`;
   return script({ plan: PLAN, build: [{ run: ["sh", "-c", forget] }, ...BUILD] });
+}
+
+/** An agent whose every turn waits until the test lets it go on: no test depends on the time. */
+export class Gate {
+  private readonly folder = sharedFolder();
+
+  get script(): string {
+    return script({
+      plan: [{ text: "Reading." }, this.wait("plan"), ...PLAN],
+      build: [{ text: "Writing." }, this.wait("build"), ...BUILD],
+    });
+  }
+
+  open(turn: "plan" | "build"): void {
+    writeFileSync(join(this.folder, turn), "");
+  }
+
+  private wait(turn: string): Step {
+    return { run: ["sh", "-c", `until [ -e '${this.folder}/${turn}' ]; do sleep 0.05; done`] };
+  }
 }
 
 export const scripted = (text: string) => ({ name: "scripted", script: text });

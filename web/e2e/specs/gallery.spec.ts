@@ -1,0 +1,129 @@
+/**
+ * Every page, photographed in both themes and on a phone: full, empty and in error; examined by
+ * axe in both themes each time; and never wider than a phone.
+ */
+
+import AxeBuilder from "@axe-core/playwright";
+import type { BrowserContext, Page, TestInfo } from "@playwright/test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, signIn, test } from "../fixtures";
+import { photographed, type Shot } from "../measures";
+import { furnish, NOWHERE, PLACES, settled, sideways, type Place, type World } from "../pages";
+import { SCREENSHOTS } from "../paths";
+import { Server } from "../server";
+
+const DESKTOP = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
+
+test.describe.configure({ timeout: 120_000 });
+test.use({ contextOptions: { reducedMotion: "reduce" } });
+
+async function shoot(page: Page, info: TestInfo, shot: Omit<Shot, "file">): Promise<void> {
+  const file = `${shot.page}-${shot.state}-${shot.viewport}-${shot.theme}.png`;
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: join(SCREENSHOTS, file) });
+  photographed(info, { ...shot, file });
+}
+
+async function examine(page: Page, what: string): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const found = violations.map(({ id, help, nodes }) => ({
+    rule: `${id}: ${help}`,
+    where: nodes.slice(0, 3).map((node) => `${node.target.join(" ")} ${node.failureSummary}`),
+  }));
+  expect.soft(found, `axe, ${what}`).toEqual([]);
+}
+
+/** Both themes and the phone, from one load of the page. */
+async function look(page: Page, info: TestInfo, place: Place, state: Shot["state"]): Promise<void> {
+  for (const theme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme: theme });
+    await settled(page);
+    await shoot(page, info, { page: place.name, theme, viewport: "desktop", state });
+    await examine(page, `${place.name} ${state} ${theme}`);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize(PHONE);
+  await settled(page);
+  await shoot(page, info, { page: place.name, theme: "light", viewport: "phone", state });
+  expect.soft(await sideways(page), `${place.name} ${state} scrolls sideways`).toBe(0);
+  if (state === "full") await examine(page, `${place.name} ${state} phone`);
+  await page.setViewportSize(DESKTOP);
+}
+
+test.describe("full", () => {
+  let world: World;
+  test.beforeAll(async ({ server, repository }) => {
+    world = await furnish(server, repository);
+  });
+
+  for (const place of PLACES) {
+    test(place.name, async ({ page }, info) => {
+      await page.goto(place.path(world));
+      await look(page, info, place, "full");
+    });
+  }
+
+  for (const place of PLACES.filter((one) => !one.offline)) {
+    test(`${place.name} in error`, async ({ page, watch }, info) => {
+      watch.allow(/Failed to load resource/); // Chromium's own note of the answer below.
+      await failEverything(page);
+      await page.goto(place.path(world));
+      await expect(page.getByRole("alert").first()).toBeVisible({ timeout: 20_000 });
+      await look(page, info, place, "error");
+    });
+  }
+});
+
+async function failEverything(page: Page): Promise<void> {
+  // A refusal is shown at once; what another moment may change is asked again first.
+  const problem = {
+    type: "urn:agent-work-orders:problem:role_insufficient",
+    title: "Forbidden",
+    status: 403,
+    detail: "This key may not read work orders",
+    code: "role_insufficient",
+    hint: "Ask an administrator for a key with the role viewer.",
+    request_id: "req-e2eaaaaaaaaaaaaa",
+  };
+  await page.route(/\/(api\/(?!session|events)|status)/, (route) =>
+    route.fulfill({
+      status: problem.status,
+      contentType: "application/problem+json",
+      body: JSON.stringify(problem),
+    }),
+  );
+}
+
+test.describe("empty", () => {
+  let bare: Server;
+  let visitor: BrowserContext;
+  test.beforeAll(async ({ browser }) => {
+    bare = await Server.start();
+    visitor = await browser.newContext({ reducedMotion: "reduce", viewport: DESKTOP });
+    await signIn(await visitor.newPage(), bare);
+  });
+  test.afterAll(async () => {
+    await visitor.close();
+    await bare.stop();
+  });
+
+  for (const place of PLACES.filter((one) => one.empty)) {
+    test(`${place.name} of a new server`, async ({}, info) => {
+      const page = visitor.pages()[0] ?? (await visitor.newPage());
+      await page.goto(bare.url + place.path(NOWHERE));
+      await look(page, info, place, "empty");
+    });
+  }
+
+  for (const name of ["order-completed", "workflow", "approval"]) {
+    const place = PLACES.find((one) => one.name === name);
+    test(`${name} that is not there`, async ({}, info) => {
+      if (!place) throw new Error(`no page is called ${name}`);
+      const page = visitor.pages()[0] ?? (await visitor.newPage());
+      await page.goto(bare.url + place.path(NOWHERE));
+      await look(page, info, place, "empty");
+    });
+  }
+});
