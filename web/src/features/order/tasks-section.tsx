@@ -82,7 +82,7 @@ function Content({ order, tasks, view, isPhone, selected, onSelect }: ContentPro
     <div className={cx(task && !isNarrow && "grid grid-cols-[minmax(0,1fr)_22rem]")}>
       {view === "graph" ? (
         <TaskGraph
-          className={graph.nodes.length > 6 || task ? "h-104" : "h-64"}
+          className={isPhone || task || graph.nodes.length > 6 ? "h-104" : "h-64"}
           label="Graph of the tasks. The list shows the same."
           graph={graph}
           direction={isPhone ? "down" : "right"}
