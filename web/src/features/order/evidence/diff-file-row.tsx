@@ -39,7 +39,7 @@ export function FileRow(props: FileRowProps) {
   return (
     <div
       className={cx(
-        "flex min-h-9 items-center gap-2 border-y border-line bg-raised px-2 py-1",
+        "flex min-h-[38px] items-center gap-2 border-y border-line bg-raised px-2 py-[2px]",
         className,
       )}
     >

@@ -21,20 +21,20 @@ const NUMBER = "w-11 shrink-0 pr-2 text-right text-ink-faint select-none";
 
 export function HunkRow({ header }: { header: string }) {
   return (
-    <div className="truncate bg-active-wash px-3 py-1 font-mono text-xs text-active">
+    <div className="h-[24px] truncate bg-active-wash px-3 font-mono text-xs leading-[24px] text-active">
       {visible(truncate(header, 300))}
     </div>
   );
 }
 
 export function NoteRow({ text }: { text: string }) {
-  return <div className="px-4 py-2 text-[13px] text-ink-soft italic">{text}</div>;
+  return <div className="h-[36px] truncate px-4 text-[13px] leading-[36px] text-ink-soft italic">{text}</div>;
 }
 
 export function LineRow({ row }: { row: Extract<DiffRow, { type: "line" }> }) {
   const { line } = row;
   return (
-    <div className={cx("flex font-mono text-xs leading-5", LOOK[line.kind].wash)}>
+    <div className={cx("flex font-mono text-xs leading-[20px]", LOOK[line.kind].wash)}>
       <span aria-hidden className={cx(NUMBER, "max-sm:hidden")}>
         {line.oldNumber}
       </span>
@@ -49,7 +49,7 @@ export function LineRow({ row }: { row: Extract<DiffRow, { type: "line" }> }) {
 export function SplitRow({ row }: { row: PairRow }) {
   const isChange = row.left?.kind === "del" && row.right?.kind === "add";
   return (
-    <div className="grid grid-cols-2 font-mono text-xs leading-5">
+    <div className="grid grid-cols-2 font-mono text-xs leading-[20px]">
       <Side line={row.left} number={row.left?.oldNumber} counterpart={isChange ? row.right : null} />
       <div className="flex min-w-0 border-l border-line">
         <Side

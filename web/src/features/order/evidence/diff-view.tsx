@@ -1,5 +1,5 @@
 import { Scissors } from "lucide-react";
-import { useMemo, useRef, useState } from "react";
+import { memo, useCallback, useMemo, useRef, useState } from "react";
 
 import { parseDiff, type DiffFile } from "@/lib/diff";
 import { useMedia } from "@/lib/use-media";
@@ -33,6 +33,7 @@ export interface DiffViewProps {
   className?: string;
 }
 
+/** As high as the rows are drawn: a right guess costs nothing, a wrong one moves all below it. */
 const ROW_PX = { file: 38, note: 36, hunk: 24, line: 20, pair: 20 } satisfies Record<
   ViewRow["type"],
   number
@@ -54,6 +55,8 @@ export function DiffView(props: DiffViewProps) {
   const collapsed = useMemo(() => collapsedFiles(files, chosen), [files, chosen]);
   const rows = useMemo(() => viewRows(files, collapsed, layout), [files, collapsed, layout]);
   const starts = useMemo(() => fileStarts(rows), [rows]);
+  // The list measures all rows anew when these change.
+  const keyOf = useCallback((index: number) => rows[index]?.key ?? index, [rows]);
   const first = rows[Math.min(top, rows.length - 1)];
   const showFiles = filesShown ?? (withFiles && isWide && files.length > 1);
 
@@ -133,7 +136,7 @@ export function DiffView(props: DiffViewProps) {
           data-testid="diff-lines"
           count={rows.length}
           estimateSize={(index) => ROW_PX[rows[index]?.type ?? "line"]}
-          getKey={(index) => rows[index]?.key ?? index}
+          getKey={keyOf}
           overscan={20}
           onRangeChange={setTop}
           className="min-h-0 min-w-0 flex-1"
@@ -156,7 +159,11 @@ export function DiffView(props: DiffViewProps) {
   );
 }
 
-function ContentRow({ row }: { row: Exclude<ViewRow, { type: "file" }> }) {
+interface ContentRowProps {
+  row: Exclude<ViewRow, { type: "file" }>;
+}
+
+const ContentRow = memo(function ContentRow({ row }: ContentRowProps) {
   switch (row.type) {
     case "note":
       return <NoteRow text={row.text} />;
@@ -167,7 +174,7 @@ function ContentRow({ row }: { row: Exclude<ViewRow, { type: "file" }> }) {
     case "pair":
       return <SplitRow row={row} />;
   }
-}
+});
 
 function TruncatedNote() {
   return (

@@ -1,5 +1,6 @@
 import { Bug, ChevronDown, ChevronRight, CircleAlert, Info, TriangleAlert } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
+import { memo } from "react";
 
 import type { LogEntry } from "@/api/types";
 import { logLine, type LogTone } from "@/lib/log-line";
@@ -30,16 +31,20 @@ const TITLE = {
 const ROW_CHARS = 300;
 
 export interface LogRowProps {
+  index: number;
+  /** Undefined while its page is on the way. */
   entry: LogEntry | undefined;
   open: boolean;
   query: string;
-  onToggle: () => void;
+  onToggle: (index: number) => void;
 }
 
-export function LogRow({ entry, open, query, onToggle }: LogRowProps) {
+/** Exactly 28 pixels high while folded, as the list expects. */
+export const LogRow = memo(function LogRow(props: LogRowProps) {
+  const { index, entry, open, query, onToggle } = props;
   if (!entry) {
     return (
-      <div className="flex h-7 items-center gap-3 px-3">
+      <div className="flex h-[28px] items-center gap-3 px-3">
         <Skeleton className="h-3.5 w-16" />
         <Skeleton className="h-3.5 w-1/2" />
       </div>
@@ -54,8 +59,8 @@ export function LogRow({ entry, open, query, onToggle }: LogRowProps) {
       <button
         type="button"
         aria-expanded={open}
-        onClick={onToggle}
-        className="flex h-7 w-full min-w-0 cursor-pointer items-center gap-2 px-2 text-left font-mono text-xs -outline-offset-2 hover:bg-hover"
+        onClick={() => onToggle(index)}
+        className="flex h-[28px] w-full min-w-0 cursor-pointer items-center gap-2 px-2 text-left font-mono text-xs -outline-offset-2 hover:bg-hover"
       >
         <Chevron aria-hidden className="size-3.5 shrink-0 text-ink-faint" />
         <time
@@ -83,7 +88,7 @@ export function LogRow({ entry, open, query, onToggle }: LogRowProps) {
       {open && <LogDetails entry={entry} query={query} />}
     </div>
   );
-}
+});
 
 function LogDetails({ entry, query }: { entry: LogEntry; query: string }) {
   const fields = Object.entries(entry);

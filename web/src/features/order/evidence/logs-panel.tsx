@@ -1,5 +1,5 @@
 import { ArrowDown, ScrollText, Search, SearchX } from "lucide-react";
-import { useDeferredValue, useEffect, useRef, useState } from "react";
+import { useCallback, useDeferredValue, useEffect, useRef, useState } from "react";
 
 import { useLogWindow, type LogFilter } from "@/api/orders";
 import type { LogLevel } from "@/api/types";
@@ -91,18 +91,21 @@ function LogLines({ orderId, filter, isRunning, onClear }: LogLinesProps) {
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const follow = useFollow({ list, count: log.total, initially: isRunning });
   const query = useDeferredValue(filter.q ?? "");
+  const toggle = useCallback(
+    (index: number) =>
+      setOpen((old) => {
+        const next = new Set(old);
+        if (!next.delete(index)) next.add(index);
+        return next;
+      }),
+    [],
+  );
 
   if (log.isPending) return <PanelSkeleton label="Loading the log" rows={14} />;
   if (log.error && log.total === 0) {
     return <ErrorState className="m-4" error={log.error} onRetry={log.refetch} />;
   }
   if (log.total === 0) return <NoLines onClear={onClear} />;
-  const toggle = (index: number) =>
-    setOpen((old) => {
-      const next = new Set(old);
-      if (!next.delete(index)) next.add(index);
-      return next;
-    });
   return (
     <div className="relative flex min-h-0 flex-1 flex-col" {...follow.region}>
       {log.error && <ErrorState className="m-2" error={log.error} onRetry={log.refetch} />}
@@ -118,10 +121,11 @@ function LogLines({ orderId, filter, isRunning, onClear }: LogLinesProps) {
         className="min-h-0 flex-1"
         renderRow={(index) => (
           <LogRow
+            index={index}
             entry={log.rowAt(index)}
             open={open.has(index)}
             query={query}
-            onToggle={() => toggle(index)}
+            onToggle={toggle}
           />
         )}
       />
