@@ -34,6 +34,18 @@ async def test_workflows_are_listed_shown_and_versioned(client: Any, order_body:
     assert "Did you mean agent_workflow_plan" in missing.json()["hint"]
 
 
+async def test_the_steps_inside_a_loop_follow_it(client: Any) -> None:
+    answer = await client.get("/api/workflows/agent_workflow_plan_build_test")
+    tasks = models.WorkflowAnswer.model_validate(answer.json()).workflow.tasks
+    assert [(one.id, one.needs) for one in tasks] == [
+        ("plan", []),
+        ("implement", ["plan"]),
+        ("implement.build", []),
+        ("implement.check", ["build"]),
+        ("publish", ["plan", "implement"]),
+    ]
+
+
 async def test_validation_names_lines(client: Any, scripts: Any) -> None:
     bad = "name: x\ntasks:\n  one:\n    uses: nosuch.tool\n    neds: [two]\n"
     yaml = {"Content-Type": "application/yaml"}

@@ -301,7 +301,7 @@ class WorkflowList(Answer):
 
 
 class WorkflowTask(Answer):
-    id: str
+    id: str = Field(description="Inside a loop, fan-out or group: `scope.task`")
     kind: str
     uses: str | None
     needs: list[str]

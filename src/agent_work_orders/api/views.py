@@ -22,7 +22,7 @@ from agent_work_orders.state_manager.versions import WorkflowVersion
 from agent_work_orders.tools import commit_message
 from agent_work_orders.work_orders.transcript_pages import Page
 from agent_work_orders.work_orders.workflows import Known
-from agent_work_orders.workflow_engine.plan import Plan
+from agent_work_orders.workflow_engine.plan import Body, Plan
 
 Json = dict[str, Any]
 
@@ -196,19 +196,29 @@ def workflow(known: Known, plan: Plan, plan_hash: str) -> Json:
         **workflow_summary(known),
         "source": known.source,
         "hash": plan_hash,
-        "tasks": [
+        "tasks": _steps(plan.body),
+    }
+
+
+def _steps(body: Body, scope: str = "") -> list[Json]:
+    """Every task in reading order; one inside a loop, fan-out or group after its scope."""
+    found: list[Json] = []
+    for one in body.tasks.values():
+        inner = one.each or one
+        found.append(
             {
-                "id": one.id,
+                "id": scope + one.id,
                 "kind": one.kind,
-                "uses": one.uses,
+                "uses": inner.uses,
                 "needs": list(one.needs),
-                "phase": one.phase,
-                "risk": one.risk,
+                "phase": inner.phase,
+                "risk": inner.risk,
                 "approval": None if one.approval is None else one.approval.message,
             }
-            for one in plan.body.tasks.values()
-        ],
-    }
+        )
+        if inner.body is not None:
+            found += _steps(inner.body, f"{scope}{one.id}.")
+    return found
 
 
 def version(one: WorkflowVersion) -> Json:

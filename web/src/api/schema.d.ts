@@ -2591,7 +2591,10 @@ export interface components {
         };
         /** WorkflowTask */
         WorkflowTask: {
-            /** Id */
+            /**
+             * Id
+             * @description Inside a loop, fan-out or group: `scope.task`
+             */
             id: string;
             /** Kind */
             kind: string;

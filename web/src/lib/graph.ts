@@ -233,7 +233,7 @@ function edgesOf<T extends GraphTask>(scope: Place<T>): GraphEdge[] {
   return reduceEdges([...here], [...edges.values()]);
 }
 
-/** The tasks of a workflow, which are all at the top. */
+/** The tasks of a workflow, whose ids are their paths. */
 export function fromWorkflow<
   T extends { id: string; kind: string; uses: string | null; needs: string[] },
 >(tasks: readonly T[]): (T & { path: string })[] {

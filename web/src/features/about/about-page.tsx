@@ -46,7 +46,7 @@ export function AboutPage() {
           retrying={status.isFetching}
         />
       )}
-      <div className="grid gap-4 lg:grid-cols-2">
+      <div className="grid items-start gap-4 lg:grid-cols-2">
         {status.data && <Health status={status.data} />}
         {status.data && <Numbers status={status.data} />}
         <Agents />
@@ -169,7 +169,7 @@ function Sandboxes() {
     <Card title="Sandboxes">
       {types.isPending && <SkeletonText lines={4} />}
       {types.isError && <ErrorState error={types.error} onRetry={() => void types.refetch()} />}
-      <ul className="flex flex-col gap-3">
+      <ul className="flex flex-col gap-2">
         {types.data?.map((type) => (
           <li key={type.name}>
             <p className="flex flex-wrap items-center gap-2">

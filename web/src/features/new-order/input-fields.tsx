@@ -44,8 +44,8 @@ function Hint({ input }: { input: WorkflowInput }) {
       <SafeText text={input.description} max={400} />
       {standard !== "" && standard !== undefined && (
         <>
-          {" "}
-          Default: <SafeText className="font-mono" text={standard} max={120} />
+          {input.description && " · "}
+          default <SafeText className="font-mono" text={standard} max={120} />
         </>
       )}
     </>

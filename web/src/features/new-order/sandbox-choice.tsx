@@ -27,6 +27,8 @@ export function SandboxChoice({ value, error, onChange }: SandboxChoiceProps) {
     return <ErrorState error={types.error} onRetry={() => void types.refetch()} />;
   }
   const chosen = value || types.data.find((type) => type.default)?.name || null;
+  const available = types.data.filter((type) => type.available);
+  const later = types.data.filter((type) => !type.available).map((type) => type.name);
   const isolation = types.data.find((type) => type.name === chosen)?.isolation;
   return (
     <Field label="Sandbox" group required error={error}>
@@ -35,11 +37,10 @@ export function SandboxChoice({ value, error, onChange }: SandboxChoiceProps) {
         columns={2}
         value={chosen}
         onValueChange={onChange}
-        cards={types.data.map((type) => ({
+        cards={available.map((type) => ({
           value: type.name,
           title: title(type),
-          description: type.isolation?.summary ?? "Not available in this version.",
-          disabled: !type.available,
+          description: type.isolation?.summary,
           aside: type.default ? <Badge>Default</Badge> : undefined,
         }))}
       />
@@ -52,6 +53,9 @@ export function SandboxChoice({ value, error, onChange }: SandboxChoiceProps) {
             </div>
           ))}
         </dl>
+      )}
+      {later.length > 0 && (
+        <p className="text-[13px] text-ink-faint">Not in this version: {later.join(", ")}.</p>
       )}
     </Field>
   );

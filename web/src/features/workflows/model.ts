@@ -6,11 +6,6 @@ export const ORIGIN_WORDS = {
   repository: "From a repository",
 } satisfies Record<WorkflowSummary["origin"], string>;
 
-/** What the graph needs of a task, whose path in a workflow is its id. */
-export function graphTasks(tasks: readonly WorkflowTask[]) {
-  return tasks.map((task) => ({ ...task, path: task.id }));
-}
-
 /** The scopes above tasks, which are open from the start: a workflow is read, not watched. */
 export function scopesOf(tasks: readonly WorkflowTask[]): Set<string> {
   const scopes = new Set<string>();

@@ -4,7 +4,7 @@ import { useCallback, useMemo, useState } from "react";
 
 import type { Workflow } from "@/api/types";
 import { workflowQuery } from "@/api/workflows";
-import { foldTasks } from "@/lib/graph";
+import { foldTasks, fromWorkflow } from "@/lib/graph";
 import { useMedia } from "@/lib/use-media";
 import { Badge } from "@/ui/badge";
 import { Card } from "@/ui/card";
@@ -16,7 +16,7 @@ import { SafeText } from "@/ui/safe-text";
 import { SkeletonText } from "@/ui/skeleton";
 import { TaskGraph } from "@/ui/task-graph/lazy";
 
-import { graphTasks, ORIGIN_WORDS, scopesOf } from "./model";
+import { ORIGIN_WORDS, scopesOf } from "./model";
 import { StepDetails } from "./step-details";
 import { VersionList } from "./version-list";
 import { YamlSource } from "./yaml-source";
@@ -73,7 +73,7 @@ function Body({ workflow }: { workflow: Workflow }) {
   const search = route.useSearch();
   return (
     <div className="flex flex-col gap-4">
-      <div className="grid gap-4 xl:grid-cols-2">
+      <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,7fr)_minmax(0,5fr)]">
         <Steps workflow={workflow} selected={search.task ?? null} />
         <Card
           title="Source"
@@ -103,7 +103,10 @@ function Steps({ workflow, selected }: { workflow: Workflow; selected: string | 
   const navigate = route.useNavigate();
   const isPhone = useMedia(PHONE);
   const [open, setOpen] = useState(() => scopesOf(workflow.tasks));
-  const graph = useMemo(() => foldTasks(graphTasks(workflow.tasks), open), [workflow.tasks, open]);
+  const graph = useMemo(
+    () => foldTasks(fromWorkflow(workflow.tasks), open),
+    [workflow.tasks, open],
+  );
   const toggle = useCallback((id: string) => {
     setOpen((now) => {
       const next = new Set(now);
@@ -120,7 +123,7 @@ function Steps({ workflow, selected }: { workflow: Workflow; selected: string | 
   return (
     <Card title="Steps" flush>
       <TaskGraph
-        className="h-96"
+        className="h-80"
         label={`Graph of ${workflow.name}. The list below it has the same steps.`}
         graph={graph}
         direction={isPhone ? "down" : "right"}
