@@ -11,7 +11,7 @@ import { ButtonLink, PlainLink } from "@/ui/link";
 /** For phones: what is at the top. */
 export function TopBar({ onPalette, onShortcuts }: Omit<BarProps, "counts">) {
   return (
-    <div className="sticky top-0 z-20 flex h-12 items-center gap-1 border-b border-line bg-sunken px-3 md:hidden">
+    <header className="sticky top-0 z-20 flex h-12 items-center gap-1 border-b border-line bg-sunken px-3 md:hidden">
       <PlainLink to="/" aria-label="Agent Work Orders, inbox" className="rounded-md p-0.5">
         <Mark className="size-6" />
       </PlainLink>
@@ -24,7 +24,7 @@ export function TopBar({ onPalette, onShortcuts }: Omit<BarProps, "counts">) {
       <div className="ml-1 shrink-0">
         <AccountMenu compact onShortcuts={onShortcuts} />
       </div>
-    </div>
+    </header>
   );
 }
 

@@ -66,7 +66,7 @@ export function Sidebar({ counts, onPalette, onShortcuts }: BarProps) {
         <LiveIndicator className="px-2" />
         <AccountMenu onShortcuts={onShortcuts} />
       </div>
-    </div>
+    </header>
   );
 }
 
