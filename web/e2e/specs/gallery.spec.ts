@@ -16,7 +16,7 @@ import { Server } from "../server";
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
 
-test.describe.configure({ timeout: 120_000 });
+test.describe.configure({ timeout: 120_000, mode: "parallel" });
 test.use({ contextOptions: { reducedMotion: "reduce" } });
 
 async function shoot(page: Page, info: TestInfo, shot: Omit<Shot, "file">): Promise<void> {
