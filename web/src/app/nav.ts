@@ -55,7 +55,7 @@ export function useNavCounts(): NavCounts {
   const approvals = useQuery(approvalsQuery()).data ?? [];
   // Apart, so that many failures cannot hide one that waits.
   const held = useQuery(orderPageQuery({ status: ["waiting", "paused"] }, 0)).data;
-  const failed = useQuery(orderPageQuery({ status: ["failed"] }, 0)).data;
+  const failed = useQuery(orderPageQuery({ status: ["failed"], sort: "updated_at" }, 0)).data;
   const stopped = [held, failed].flatMap((page) => page?.agent_work_orders ?? []);
   const { needsYou } = inbox(stopped, approvals, now);
   return {

@@ -127,6 +127,7 @@ function Changes({ id }: { id: string }) {
 export function DoneItem({ item, order }: FlowingItemProps) {
   return (
     <InboxItem
+      compact
       badge={<StatusBadge status={order.status} />}
       title={<OrderTitleLink order={order} />}
       facts={

@@ -2,6 +2,8 @@ import type { ReactNode } from "react";
 
 import type { OrderSummary } from "@/api/types";
 import { orderTitle } from "@/lib/inbox";
+import { repositoryName } from "@/lib/repository";
+import { cx } from "@/ui/cx";
 import { PlainLink } from "@/ui/link";
 import { SafeText } from "@/ui/safe-text";
 import { openItem } from "./item-focus";
@@ -19,9 +21,11 @@ interface InboxItemProps {
   /** What happened and what to do. */
   children?: ReactNode;
   action?: ReactNode;
+  /** Facts stand at the right of the title where there is room. */
+  compact?: boolean;
 }
 
-export function InboxItem({ badge, title, facts, children, action }: InboxItemProps) {
+export function InboxItem({ badge, title, facts, children, action, compact }: InboxItemProps) {
   return (
     <li
       data-inbox-item=""
@@ -29,8 +33,13 @@ export function InboxItem({ badge, title, facts, children, action }: InboxItemPr
       className="relative flex flex-wrap items-start gap-x-4 gap-y-2 border-b border-line px-4 py-2.5 last:border-0 hover:bg-hover/50"
     >
       <div className="flex w-28 shrink-0 pt-px max-sm:w-full">{badge}</div>
-      <div className="min-w-0 flex-1 basis-52">
-        <p className="break-words">{title}</p>
+      <div
+        className={cx(
+          "min-w-0 flex-1 basis-52",
+          compact && "lg:flex lg:items-baseline lg:justify-between lg:gap-x-6",
+        )}
+      >
+        <p className="min-w-0 break-words">{title}</p>
         {children}
         {facts && (
           <div className="mt-0.5 flex min-w-0 flex-wrap items-center gap-x-3 gap-y-0.5 text-[13px] text-ink-soft">
@@ -61,12 +70,8 @@ export function Where({ order }: { order: OrderSummary }) {
   return (
     <SafeText
       className="max-w-full truncate"
-      text={shortRepository(order)}
+      text={repositoryName(order.repository)}
       title={order.repository_url}
     />
   );
-}
-
-function shortRepository(order: OrderSummary): string {
-  return order.repository.split("/").slice(-2).join("/") || order.repository;
 }

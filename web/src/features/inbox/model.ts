@@ -10,7 +10,7 @@ export type SectionName = keyof Inbox<OrderSummary, Approval>;
 /** How orders are asked for: apart, so that many failures cannot hide one that waits. */
 export const LISTS = {
   held: { status: ["waiting", "paused"] },
-  failed: { status: ["failed"] },
+  failed: { status: ["failed"], sort: "updated_at" },
   active: { status: ["running", "pending"] },
   ended: { status: ["completed", "cancelled"], sort: "updated_at" },
 } as const satisfies Record<string, { status: readonly OrderStatus[]; sort?: "updated_at" }>;
@@ -58,9 +58,7 @@ export function sections(lists: Lists, approvals: readonly Approval[], now: numb
   const sorted = inbox(orders, approvals, now);
   return (["needsYou", "running", "inReview", "done"] as const).map((name) => {
     const all = sorted[name];
-    const isCut = SOURCES[name].some(
-      (list) => lists[list].total_count > lists[list].agent_work_orders.length,
-    );
+    const isCut = SOURCES[name].some((list) => goesOn(lists[list], list === "held", all));
     return {
       name,
       items: all.slice(0, MOST_SHOWN[name]),
@@ -69,6 +67,15 @@ export function sections(lists: Lists, approvals: readonly Approval[], now: numb
       statuses: ALL_STATUSES[name],
     };
   });
+}
+
+/** Whether what was not loaded may belong to the section too. What is sorted by time does so only
+ * if the last that was loaded does. */
+function goesOn(page: OrderPage, unsorted: boolean, items: readonly Item[]): boolean {
+  const { agent_work_orders: rows, total_count: total } = page;
+  const last = rows.at(-1)?.agent_work_order_id;
+  if (total <= rows.length) return false;
+  return unsorted || items.some((item) => item.order?.agent_work_order_id === last);
 }
 
 /** Nobody has made an order yet. */
@@ -91,7 +98,13 @@ export function quickAction(item: Item): QuickAction | null {
 /** What happened, and what to do: for orders that stand still. */
 export function advice(order: OrderSummary): { what: string | null; next: string | null } {
   const failure = guidance(order);
-  if (failure) return { what: failure.what, next: failure.steps[0] ?? null };
+  if (failure) {
+    // Many messages begin with what the title says already.
+    const what = failure.what.startsWith(failure.title)
+      ? failure.what.slice(failure.title.length).replace(/^[\s:.]+/, "")
+      : failure.what;
+    return { what: what || null, next: failure.steps[0] ?? null };
+  }
   return { what: null, next: explainWaiting(order)?.next ?? null };
 }
 

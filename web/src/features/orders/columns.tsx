@@ -1,13 +1,13 @@
 import type { ColumnDef } from "@tanstack/react-table";
 
 import type { OrderSummary } from "@/api/types";
-import { orderTitle } from "@/lib/inbox";
-import { PlainLink } from "@/ui/link";
+import { repositoryName } from "@/lib/repository";
 import { Money } from "@/ui/money";
 import { SafeText } from "@/ui/safe-text";
 import { StatusBadge } from "@/ui/status-badge";
 import { RelativeTime } from "@/ui/time";
-import { agentName, PHASE_WORDS, priorityWord, shortRepository, type ColumnId } from "./model";
+import { agentName, PHASE_WORDS, priorityWord, workflowWord, type ColumnId } from "./model";
+import { OrderLink } from "./order-link";
 
 /** Widths for a CSS grid; texts get what is left over. */
 export const WIDTHS = {
@@ -18,7 +18,7 @@ export const WIDTHS = {
   phase: "6.5rem",
   agent: "6.5rem",
   priority: "4.5rem",
-  cost: "4.5rem",
+  cost: "5rem",
   updated: "6rem",
   created: "6rem",
 } satisfies Record<ColumnId, string>;
@@ -39,13 +39,15 @@ const COLUMNS: readonly Column[] = [
     id: "repository",
     header: "Repository",
     cell: (order) => (
-      <SafeText text={shortRepository(order.repository)} max={120} title={order.repository_url} />
+      <SafeText text={repositoryName(order.repository)} max={120} title={order.repository_url} />
     ),
   },
   {
     id: "workflow",
     header: "Workflow",
-    cell: (order) => <SafeText text={order.workflow_type} title={order.workflow_type} max={80} />,
+    cell: (order) => (
+      <SafeText text={workflowWord(order.workflow_type)} title={order.workflow_type} max={80} />
+    ),
   },
   {
     id: "phase",
@@ -81,23 +83,10 @@ export const COLUMN_DEFS: ColumnDef<OrderSummary>[] = COLUMNS.map(({ id, header,
   cell: ({ row }) => cell(row.original),
 }));
 
-/** Its link covers the row, so that a row opens wherever it is pressed, also in a new tab. */
-export const OPENS =
-  "block truncate font-medium text-ink outline-none after:absolute after:inset-0 hover:underline hover:underline-offset-2 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus";
-
 function TitleCell({ order }: { order: OrderSummary }) {
-  const title = orderTitle(order);
   return (
     <>
-      <PlainLink
-        to="/orders/$orderId"
-        params={{ orderId: order.agent_work_order_id }}
-        preload={false}
-        className={OPENS}
-        data-opens=""
-      >
-        <SafeText text={title} />
-      </PlainLink>
+      <OrderLink order={order} />
       <span className="block truncate font-mono text-xs text-ink-faint">
         <SafeText text={order.agent_work_order_id} max={40} />
       </span>

@@ -3,6 +3,7 @@ import { X } from "lucide-react";
 
 import { orderPageQuery } from "@/api/orders";
 import { workflowsQuery } from "@/api/workflows";
+import { repositoryName } from "@/lib/repository";
 import { ORDER_STATUSES } from "@/lib/states";
 import { clean } from "@/lib/text";
 import { Button } from "@/ui/button";
@@ -10,14 +11,7 @@ import { cx } from "@/ui/cx";
 import { Select } from "@/ui/select";
 import { ORDER_LOOK } from "@/ui/status";
 import { TONE_TEXT } from "@/ui/tone";
-import {
-  choices,
-  isFiltered,
-  shortRepository,
-  withStatus,
-  withText,
-  type OrdersSearch,
-} from "./model";
+import { choices, isFiltered, withStatus, withText, type OrdersSearch } from "./model";
 import { SearchBox } from "./search-box";
 
 interface FiltersProps {
@@ -40,7 +34,7 @@ export function Filters({ search, onChange }: FiltersProps) {
   return (
     <search className="mb-3 flex flex-col gap-2.5">
       <div className="flex flex-wrap items-center gap-2">
-        <div className="min-w-0 flex-1 basis-64">
+        <div className="min-w-0 flex-1 basis-64 max-sm:basis-full">
           <SearchBox
             value={search.q ?? ""}
             onSearch={(text) => onChange(withText(search, "q", text))}
@@ -48,17 +42,17 @@ export function Filters({ search, onChange }: FiltersProps) {
         </div>
         <Select
           aria-label="Repository"
-          className="flex-1 basis-36 sm:max-w-52"
+          className="flex-1 basis-32 sm:max-w-52"
           value={search.repository ?? ""}
           onValueChange={(value) => onChange(withText(search, "repository", value))}
           options={[
             { value: "", label: "All repositories" },
-            ...repositories.map((value) => ({ value, label: clean(shortRepository(value)) })),
+            ...repositories.map((value) => ({ value, label: clean(repositoryName(value)) })),
           ]}
         />
         <Select
           aria-label="Workflow"
-          className="flex-1 basis-36 sm:max-w-60"
+          className="flex-1 basis-32 sm:max-w-60"
           value={search.workflow ?? ""}
           onValueChange={(value) => onChange(withText(search, "workflow", value))}
           options={[
@@ -79,9 +73,13 @@ export function Filters({ search, onChange }: FiltersProps) {
   );
 }
 
+/** On a phone, one line that is pushed sideways. */
+const CHIPS =
+  "flex min-w-0 gap-1.5 max-sm:-mx-4 max-sm:overflow-x-auto max-sm:px-4 max-sm:py-1 max-sm:[scrollbar-width:none] sm:flex-wrap";
+
 function StatusChips({ search, onChange }: FiltersProps) {
   return (
-    <div role="group" aria-label="Status" className="flex flex-wrap gap-1.5">
+    <div role="group" aria-label="Status" className={CHIPS}>
       {ORDER_STATUSES.map((status) => {
         const { label, icon: Icon, tone } = ORDER_LOOK[status];
         const on = search.status?.includes(status) ?? false;
@@ -92,7 +90,7 @@ function StatusChips({ search, onChange }: FiltersProps) {
             aria-pressed={on}
             onClick={() => onChange(withStatus(search, status, !on))}
             className={cx(
-              "inline-flex h-7 cursor-pointer items-center gap-1.5 rounded-full border px-2.5 text-[13px] transition-colors",
+              "inline-flex h-7 shrink-0 cursor-pointer items-center gap-1.5 rounded-full border px-2.5 text-[13px] transition-colors",
               on
                 ? "border-accent bg-accent-wash font-medium text-ink"
                 : "border-line bg-surface text-ink-soft hover:bg-hover",

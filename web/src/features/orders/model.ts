@@ -61,9 +61,9 @@ export function countText(total: number, filtered: boolean): string {
   return total === 1 ? "1 work order" : `${number} work orders`;
 }
 
-/** The last two parts of a repository's key: enough to know it by. */
-export function shortRepository(key: string): string {
-  return key.split("/").filter(Boolean).slice(-2).join("/") || key;
+/** Those that come with the product share a long prefix that says nothing in a list of orders. */
+export function workflowWord(name: string): string {
+  return name.replace(/^agent_workflow_(?=.)/, "");
 }
 
 export function agentName(agent: Record<string, unknown>): string {

@@ -1,15 +1,14 @@
 import { memo } from "react";
 
 import type { OrderSummary } from "@/api/types";
-import { orderTitle } from "@/lib/inbox";
-import { PlainLink } from "@/ui/link";
+import { repositoryName } from "@/lib/repository";
 import { Money } from "@/ui/money";
 import { SafeText } from "@/ui/safe-text";
 import { Skeleton } from "@/ui/skeleton";
 import { StatusBadge } from "@/ui/status-badge";
 import { RelativeTime } from "@/ui/time";
-import { OPENS } from "./columns";
-import { PHASE_WORDS, shortRepository } from "./model";
+import { PHASE_WORDS } from "./model";
+import { OrderLink } from "./order-link";
 
 export const CARD_HEIGHT = 92;
 
@@ -46,17 +45,9 @@ function Facts({ order }: { order: OrderSummary }) {
         <StatusBadge status={order.status} />
         <RelativeTime value={order.updated_at} />
       </div>
-      <PlainLink
-        to="/orders/$orderId"
-        params={{ orderId: order.agent_work_order_id }}
-        preload={false}
-        className={OPENS}
-        data-opens=""
-      >
-        <SafeText text={orderTitle(order)} />
-      </PlainLink>
+      <OrderLink order={order} />
       <div className="flex min-w-0 items-center gap-x-2 text-[13px] text-ink-soft">
-        <SafeText className="truncate" text={shortRepository(order.repository)} max={120} />
+        <SafeText className="truncate" text={repositoryName(order.repository)} max={120} />
         {phase && order.status !== "completed" && <span className="shrink-0">· {phase}</span>}
         <span className="shrink-0">
           · <Money usd={order.cost_usd} />

@@ -31,6 +31,12 @@ function placed({ start, template }: PlacedProps): CSSProperties {
   };
 }
 
+/** The title stands out; the rest is there when one looks for it. */
+function lookOf(column: string): string | undefined {
+  if (column === "title" || column === "status") return undefined;
+  return cx("text-[13px] text-ink-soft", RIGHT.includes(column) && "pr-3 text-right");
+}
+
 interface OrderRowProps extends PlacedProps {
   order: OrderSummary;
   table: Table<OrderSummary>;
@@ -56,11 +62,7 @@ export const OrderRow = memo(function OrderRow({ order, table, ...place }: Order
       {columns.map((column) => {
         const cell = cells.find((one) => one.column.id === column.id);
         return (
-          <div
-            key={column.id}
-            role="cell"
-            className={cx("min-w-0 truncate", RIGHT.includes(column.id) && "text-right")}
-          >
+          <div key={column.id} role="cell" className={cx("min-w-0 truncate", lookOf(column.id))}>
             {cell && flexRender(column.columnDef.cell, cell.getContext())}
           </div>
         );

@@ -1,6 +1,7 @@
 import type { Table } from "@tanstack/react-table";
 import { defaultRangeExtractor, useVirtualizer, type Range } from "@tanstack/react-virtual";
-import { useCallback, useRef, useState, type MouseEvent } from "react";
+import { useNavigate } from "@tanstack/react-router";
+import { useCallback, useRef, useState } from "react";
 
 import type { Window } from "@/api/orders";
 import type { OrderSummary } from "@/api/types";
@@ -9,6 +10,7 @@ import { cx } from "@/ui/cx";
 import { RIGHT, WIDTHS } from "./columns";
 import type { ColumnId } from "./model";
 import { CARD_HEIGHT, OrderCard } from "./order-card";
+import { openedBy } from "./order-link";
 import { GRID, LoadingRow, OrderRow, ROW_HEIGHT } from "./order-row";
 import { useRowFocus } from "./use-row-focus";
 import { useSeenRange } from "./use-seen-range";
@@ -16,7 +18,7 @@ import { useSeenRange } from "./use-seen-range";
 const HEADER_HEIGHT = 36;
 /** While the count is on its way. */
 const ROWS_AT_FIRST = 12;
-const OVERSCAN = 8;
+const OVERSCAN = 6;
 
 interface OrdersListProps {
   orders: Window<OrderSummary>;
@@ -25,6 +27,7 @@ interface OrdersListProps {
 
 /** A table, or cards on a phone, of which only the rows in sight exist. */
 export function OrdersList({ orders, table }: OrdersListProps) {
+  const navigate = useNavigate();
   const region = useRef<HTMLDivElement>(null);
   const isPhone = useMedia("(max-width: 47.99rem)");
   const count = orders.isPending ? ROWS_AT_FIRST : orders.total;
@@ -36,7 +39,8 @@ export function OrdersList({ orders, table }: OrdersListProps) {
     estimateSize: () => size,
     overscan: OVERSCAN,
     scrollPaddingEnd: isPhone ? 0 : HEADER_HEIGHT,
-    rangeExtractor: (range) => withKept(range, kept),
+    // A row whose page was let go has no focus to keep.
+    rangeExtractor: (range) => withKept(range, kept !== null && orders.rowAt(kept) ? kept : null),
   });
   const first = virtualizer.range?.startIndex ?? 0;
   const last = virtualizer.range?.endIndex ?? 0;
@@ -57,9 +61,14 @@ export function OrdersList({ orders, table }: OrdersListProps) {
       tabIndex={0}
       onFocus={onFocus}
       onBlur={onBlur}
-      onClick={openRow}
+      onClick={(event) => {
+        const orderId = openedBy(event);
+        if (orderId === null) return;
+        event.preventDefault();
+        void navigate({ to: "/orders/$orderId", params: { orderId } });
+      }}
       data-testid="orders-list"
-      className="relative max-h-[max(24rem,calc(100dvh-16rem))] overflow-auto rounded-lg border border-line bg-surface -outline-offset-2 [overflow-anchor:none]"
+      className="relative max-h-[max(24rem,calc(100dvh-14rem))] overflow-auto rounded-lg border border-line bg-surface -outline-offset-2 [overflow-anchor:none]"
     >
       {isPhone ? (
         <div role="list" aria-label="Work orders" className="relative" style={{ height }}>
@@ -99,15 +108,6 @@ export function OrdersList({ orders, table }: OrdersListProps) {
   );
 }
 
-/** What lies above a row's link, for its own tooltip, opens the row too. */
-function openRow(event: MouseEvent): void {
-  if (!(event.target instanceof Element) || event.target.closest("a, button")) return;
-  const link = event.target.closest("[data-index]")?.querySelector("[data-opens]");
-  const { ctrlKey, metaKey, shiftKey } = event;
-  const press = { bubbles: true, cancelable: true, ctrlKey, metaKey, shiftKey };
-  link?.dispatchEvent(new window.MouseEvent("click", press));
-}
-
 function withKept(range: Range, kept: number | null): number[] {
   const shown = defaultRangeExtractor(range);
   if (kept === null || kept >= range.count || shown.includes(kept)) return shown;
@@ -129,7 +129,7 @@ function Header({ table, template }: { table: Table<OrderSummary>; template: str
             <div
               key={header.id}
               role="columnheader"
-              className={cx("truncate", RIGHT.includes(header.column.id) && "text-right")}
+              className={cx("truncate", RIGHT.includes(header.column.id) && "pr-3 text-right")}
             >
               {String(header.column.columnDef.header)}
             </div>

@@ -39,7 +39,7 @@ export function OrdersPage() {
         actions={
           <>
             <ColumnMenu table={table} />
-            <ButtonLink to="/new" variant="primary">
+            <ButtonLink to="/new" variant="primary" className="max-md:hidden">
               <Plus aria-hidden className="size-4" />
               New work order
             </ButtonLink>
