@@ -88,7 +88,7 @@ function CommitPatch(props: { orderId: string; sha: string; answer: CommitDiff }
   }
   const lines = answer.diff.length > 40_000 ? 1000 : answer.diff.split("\n").length;
   return (
-    <div style={{ height: `min(70dvh, ${lines * 20 + 130}px)` }}>
+    <div style={{ height: `min(70dvh, ${lines * 20 + 16}px)` }}>
       <DiffView
         patch={answer.diff}
         truncated={answer.truncated}

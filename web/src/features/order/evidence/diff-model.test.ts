@@ -83,7 +83,7 @@ describe("rows", () => {
 
 describe("lines", () => {
   it("shows what a terminal would obey", () => {
-    expect(visible("a\u001b[31mb\u0000c\u202ed\u009be")).toBe("a␛[31mb␀c⟨U+202E⟩d⟨U+009B⟩e");
+    expect(visible("a\u001b[31mb\u0000c\u202ed\u009be")).toBe("a⟨U+001B⟩[31mb⟨U+0000⟩c⟨U+202E⟩d⟨U+009B⟩e");
     expect(visible("tab\tstays")).toBe("tab\tstays");
   });
 
@@ -96,7 +96,7 @@ describe("lines", () => {
   it("shows spaces at the end of added lines and carriage returns", () => {
     expect(lineParts(line("add", "x \t"), null).map((part) => part.text)).toEqual(["x", "·→"]);
     expect(lineParts(line("context", "x "), null).map((part) => part.text)).toEqual(["x "]);
-    expect(lineParts({ ...line("add", "x"), crlf: true }, null).at(-1)?.text).toBe("␍");
+    expect(lineParts({ ...line("add", "x"), crlf: true }, null).at(-1)?.text).toBe("⟨CR⟩");
   });
 });
 

@@ -109,14 +109,10 @@ export function nextFile(starts: readonly number[], top: number, step: 1 | -1): 
   return starts.findLast((start) => start < top) ?? null;
 }
 
-/** Control characters as pictures of themselves, so that a reviewer sees what a terminal obeys. */
+/** Control characters by their numbers, so that a reviewer sees what a terminal obeys. */
 export function visible(text: string): string {
   const shown = text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (char) => {
-    const code = char.charCodeAt(0);
-    if (code === 0x7f) return "\u2421";
-    return code < 0x20
-      ? String.fromCharCode(0x2400 + code)
-      : `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+    return `⟨U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
   });
   return clean(shown);
 }
@@ -131,7 +127,7 @@ export function lineParts(line: DiffLine, counterpart: string | null): LinePart[
   const spans: LinePart[] = wordSpans(line, counterpart);
   const shown = spans.map((span) => ({ ...span, text: visible(span.text) }));
   const end = line.kind === "add" ? splitTrailing(shown) : shown;
-  return line.crlf ? [...end, { text: "␍", changed: false, trailing: true }] : end;
+  return line.crlf ? [...end, { text: "⟨CR⟩", changed: false, trailing: true }] : end;
 }
 
 function wordSpans(line: DiffLine, counterpart: string | null): WordSpan[] {

@@ -16,6 +16,7 @@ export interface DiffToolbarProps {
   layout: DiffLayout;
   /** Two columns need room. */
   canSplit: boolean;
+  withKeys: boolean;
   filesShown: boolean;
   onLayout: (layout: DiffLayout) => void;
   onFilesShown: (shown: boolean) => void;
@@ -39,9 +40,11 @@ export function DiffToolbar(props: DiffToolbarProps) {
         {viewed > 0 && ` · ${viewed} of ${plural(files.length, "file")} viewed`}
       </p>
       <div className="ml-auto flex items-center gap-1">
-        <span className="mr-1 flex items-center gap-1 text-xs text-ink-faint max-lg:hidden">
-          <Kbd keys="j" /> <Kbd keys="k" /> next, previous file
-        </span>
+        {props.withKeys && (
+          <span className="mr-1 flex items-center gap-1 text-xs text-ink-faint max-lg:hidden">
+            <Kbd keys="j" /> <Kbd keys="k" /> next, previous file
+          </span>
+        )}
         {canSplit && (
           <div role="group" aria-label="Layout" className="flex">
             <LayoutButton {...props} value="unified" />

@@ -112,6 +112,7 @@ export function DiffView(props: DiffViewProps) {
         viewed={files.filter(viewed.isViewed).length}
         layout={layout}
         canSplit={isWide}
+        withKeys={props.withKeys ?? false}
         filesShown={showFiles}
         onLayout={setWanted}
         onFilesShown={setFilesShown}

@@ -42,14 +42,20 @@ function Content(props: BlockProps) {
     case "text":
       return (
         <Said block={block}>
-          <BoundedText text={block.text} query={query} />
+          <BoundedText
+            text={block.text}
+            draw={(text) => <AnsiText text={text} query={query} />}
+          />
         </Said>
       );
     case "error":
       return (
         <Said block={block}>
           <span className="text-bad">
-            <BoundedText text={block.text} query={query} />
+            <BoundedText
+              text={block.text}
+              draw={(text) => <AnsiText text={text} query={query} />}
+            />
           </span>
         </Said>
       );
