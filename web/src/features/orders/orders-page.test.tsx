@@ -1,0 +1,142 @@
+import { QueryClientProvider } from "@tanstack/react-query";
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  RouterProvider,
+} from "@tanstack/react-router";
+import { configure, render, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { anOrder, aPage, json, refusal, testClient } from "@/api/test-fixtures";
+import { listenForShortcuts } from "@/lib/shortcuts";
+import type { OrdersSearch } from "./model";
+import { OrdersPage } from "./orders-page";
+
+// A whole page with its table: slow where many tests run at once.
+configure({ asyncUtilTimeout: 8_000 });
+vi.setConfig({ testTimeout: 30_000 });
+
+let stop = () => {};
+let asked: URL[] = [];
+beforeEach(() => {
+  stop = listenForShortcuts(window);
+  asked = [];
+  localStorage.clear();
+  // Nothing has a size in jsdom, and a list without one draws no row.
+  vi.spyOn(Element.prototype, "clientHeight", "get").mockReturnValue(480);
+  vi.spyOn(Element.prototype, "clientWidth", "get").mockReturnValue(1000);
+});
+afterEach(() => {
+  stop();
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
+const rows = (offset: number) =>
+  Array.from({ length: 100 }, (_, n) =>
+    anOrder(offset + n, {
+      title: `Order ${offset + n}`,
+      agent: { name: "scripted" },
+      priority: "medium",
+    }),
+  );
+
+function serve(page: (url: URL) => Response) {
+  vi.stubGlobal("fetch", (request: Request) => {
+    const url = new URL(request.url);
+    if (url.pathname !== "/api/agent-work-orders") return Promise.resolve(json({ workflows: [] }));
+    asked.push(url);
+    return Promise.resolve(page(url));
+  });
+}
+
+function show(path = "/orders") {
+  const root = createRootRoute();
+  const list = createRoute({
+    getParentRoute: () => root,
+    path: "/orders",
+    validateSearch: (raw): OrdersSearch => raw,
+    component: OrdersPage,
+  });
+  const one = createRoute({
+    getParentRoute: () => root,
+    path: "/orders/$orderId",
+    component: () => <p>opened</p>,
+  });
+  const router = createRouter({
+    routeTree: root.addChildren([list, one]),
+    history: createMemoryHistory({ initialEntries: [path] }),
+  });
+  render(
+    <QueryClientProvider client={testClient()}>
+      <RouterProvider router={router as never} />
+    </QueryClientProvider>,
+  );
+  return router;
+}
+
+it("draws a few of many rows, and says how many there are", async () => {
+  serve((url) => json(aPage(rows(Number(url.searchParams.get("offset"))), 10_000)));
+  show();
+  expect(await screen.findByText("10,000 work orders")).toBeInTheDocument();
+  const table = screen.getByRole("table");
+  expect(table).toHaveAttribute("aria-rowcount", "10001");
+  const drawn = within(table).getAllByRole("row");
+  expect(drawn.length).toBeLessThan(40);
+  expect(drawn[1]).toHaveAttribute("aria-rowindex", "2");
+  expect(screen.getByRole("link", { name: "Order 0" })).toHaveAttribute("href", "/orders/wo-0");
+  expect(asked.map((url) => url.searchParams.get("offset"))).toEqual(["0"]);
+});
+
+it("goes from row to row by j and opens by Enter", async () => {
+  serve(() => json(aPage(rows(0))));
+  const router = show();
+  await screen.findByText("Order 0");
+  await userEvent.keyboard("jjjk");
+  expect(screen.getByRole("link", { name: "Order 1" })).toHaveFocus();
+  await userEvent.keyboard("{Enter}");
+  expect(await screen.findByText("opened")).toBeInTheDocument();
+  expect(router.state.location.pathname).toBe("/orders/wo-1");
+});
+
+it("keeps filters in the address, and clears them", async () => {
+  serve((url) => json(aPage(url.searchParams.has("q") ? [] : rows(0))));
+  const router = show();
+  await screen.findByText("Order 0");
+  await userEvent.click(screen.getByRole("button", { name: "Failed" }));
+  await userEvent.type(screen.getByLabelText("Search work orders"), "basket");
+  await screen.findByText("No work order matches");
+  expect(router.state.location.search).toEqual({ status: ["failed"], q: "basket" });
+  await userEvent.click(screen.getAllByRole("button", { name: "Clear filters" })[0]!);
+  await screen.findByText("Order 0");
+  expect(router.state.location.search).toEqual({});
+  expect(screen.getByLabelText("Search work orders")).toHaveValue("");
+});
+
+it("remembers which columns are shown", async () => {
+  serve(() => json(aPage(rows(0))));
+  show();
+  await screen.findByRole("columnheader", { name: "Cost" });
+  await userEvent.click(screen.getByRole("button", { name: "Columns" }));
+  await userEvent.click(await screen.findByRole("menuitemcheckbox", { name: "Cost" }));
+  expect(screen.queryByText("Cost", { selector: "[role=columnheader]" })).toBeNull();
+  expect(localStorage.getItem("awo.orders.columns")).toContain("cost");
+});
+
+it("leads to the first order", async () => {
+  serve(() => json(aPage([])));
+  show();
+  expect(await screen.findByText("No work orders yet")).toBeInTheDocument();
+});
+
+it("explains a failure and tries again", async () => {
+  serve(() => refusal(500, "internal_error"));
+  show();
+  await screen.findByRole("alert");
+  serve(() => json(aPage(rows(0))));
+  await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+  await waitFor(() => expect(screen.getByRole("link", { name: "Order 0" })).toBeInTheDocument());
+});
