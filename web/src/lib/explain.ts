@@ -181,11 +181,11 @@ export function guidance(order: OrderLike): Guidance | null {
   if (order.status !== "failed") return null;
   const code = order.error_code;
   const known = code !== null && Object.hasOwn(BY_CODE, code) ? BY_CODE[code] : undefined;
-  const steps = [...(known?.steps ?? [])];
   const hint = order.error_hint?.trim();
-  // The server knows the case; what is known here is general.
-  if (hint && !steps.some((step) => step.toLowerCase() === hint.toLowerCase())) steps.unshift(hint);
-  if (steps.length === 0) steps.push("Look at the task that failed and its log, then retry.");
+  const general = known?.steps ?? ["Look at the task that failed and its log, then retry."];
+  // The server knows the case; what is known here is general, and would say it again.
+  const retry = general.filter((step) => /retry/i.test(step)).slice(-1);
+  const steps = hint ? [hint, ...(/retry/i.test(hint) ? [] : retry)] : [...general];
   return {
     title: known?.title ?? "The order failed",
     what: order.error_message?.trim() || "No reason was given.",

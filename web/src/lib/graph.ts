@@ -191,17 +191,23 @@ function nodeOf<T extends GraphTask>(
     unfolded: foldable && unfolded.has(path),
     counts,
     total,
-    summary: total > 0 ? summaryOf(task?.kind ?? "group", total, counts) : null,
+    summary: total > 0 ? summaryOf(nounOf(place), total, counts) : null,
     task,
   };
 }
 
+/** What is counted inside: a workflow that is not run has steps, where a run has rounds. */
+function nounOf<T extends GraphTask>({ task, children }: Place<T>): string {
+  const isRun = task?.items != null || children.some((child) => child.path.endsWith("]"));
+  if (!isRun) return "task";
+  return task?.kind === "foreach" ? "item" : task?.kind === "repeat" ? "round" : "task";
+}
+
 function summaryOf(
-  kind: string,
+  noun: string,
   total: number,
   counts: Partial<Record<GraphState, number>>,
 ): string {
-  const noun = kind === "foreach" ? "item" : kind === "repeat" ? "round" : "task";
   const order: GraphState[] = ["succeeded", ...STATES.filter((one) => one !== "succeeded")];
   const parts = order.flatMap((one) => {
     const count = counts[one] ?? 0;
