@@ -17,7 +17,7 @@ export interface BarProps {
 /** For wide screens. */
 export function Sidebar({ counts, onPalette, onShortcuts }: BarProps) {
   return (
-    <div className="sticky top-0 flex h-dvh w-64 shrink-0 flex-col gap-4 border-r border-line bg-sunken px-3 py-4 max-md:hidden">
+    <header className="sticky top-0 flex h-dvh w-64 shrink-0 flex-col gap-4 border-r border-line bg-sunken px-3 py-4 max-md:hidden">
       <PlainLink to="/" className="flex items-center gap-2.5 rounded-md px-2 font-semibold">
         <Mark className="size-6" />
         Agent Work Orders
