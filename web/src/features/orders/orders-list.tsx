@@ -44,7 +44,9 @@ export function OrdersList({ orders, table }: OrdersListProps) {
   });
   const first = virtualizer.range?.startIndex ?? 0;
   const last = virtualizer.range?.endIndex ?? 0;
-  useSeenRange(first, last, orders.onRange);
+  // What is drawn out of sight is loaded too, or it would stay a skeleton.
+  const lastDrawn = Math.max(0, Math.min(last + OVERSCAN, count - 1));
+  useSeenRange(Math.max(0, first - OVERSCAN), lastDrawn, orders.onRange);
   const scrollTo = useCallback((index: number) => virtualizer.scrollToIndex(index), [virtualizer]);
   const { onFocus, onBlur } = useRowFocus({ region, count, first, scrollTo, kept, onKept });
 
