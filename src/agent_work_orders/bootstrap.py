@@ -252,8 +252,9 @@ def _log_sink(store: SqliteStore) -> Sink:
     """The log table and the feed of changes."""
 
     def keep(order_id: str, at_ms: int, level: str, event: str, fields: dict[str, Any]) -> None:
-        store.logbook.add(order_id, at_ms=at_ms, level=level, event=event, fields=fields)
-        body = msgspec.json.encode({"level": level, "event": event, **fields}, enc_hook=str)
+        entry = store.logbook.add(order_id, at_ms=at_ms, level=level, event=event, fields=fields)
+        said = {"level": level, "event": entry.event, **entry.fields, "n": entry.n}
+        body = msgspec.json.encode(said, enc_hook=str)
         store.feed.publish(order_id, "log", at_ms, body)
 
     return keep

@@ -97,7 +97,7 @@ async def test_an_order_is_seen_live(listen: Any, client: Any, order_body: Any, 
     async with listen() as reader:
         made = (await client.post("/api/agent-work-orders", json=order_body())).json()
         order_id = made["agent_work_order"]["agent_work_order_id"]
-        status, kinds = "", set()
+        status, kinds, lines = "", set(), []
         while status != "completed":
             _, kind, data = await reader.next()
             kinds.add(kind)
@@ -107,7 +107,10 @@ async def test_an_order_is_seen_live(listen: Any, client: Any, order_body: Any, 
                 status = order.status
             else:
                 assert data["agent_work_order_id"] == order_id
+            if kind == "log":
+                lines.append(data["n"])
         assert {"work_order", "log"} <= kinds
+        assert lines == list(range(1, len(lines) + 1))
 
 
 @pytest.mark.fault("K10")
