@@ -73,8 +73,8 @@ soak: venv-dev ## Simulate and kill for as long as BUDGET seconds (default an ho
 	@scripts/soak --budget $(or $(BUDGET),3600)
 
 .PHONY: e2e
-e2e: venv ## Drive the dashboard in Chromium: flows, pictures, measures
-	@scripts/e2e $(SPECS)
+e2e: web-modules web ## Drive the dashboard in Chromium: flows, pictures, measures
+	@$(WITH_NODE) scripts/e2e $(SPECS)
 
 .PHONY: check
 check: venv-dev ## Lint, types, import contracts, tidiness
