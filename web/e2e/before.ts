@@ -1,7 +1,8 @@
 import { rmSync } from "node:fs";
-import { OUTPUT } from "./paths";
+import { output } from "./paths";
+import { STARTED } from "./server";
 
-/** Every run begins with an empty output folder, so that nothing in it is older than the run. */
+/** The list of processes is this run's; pictures and measures of another part may stay. */
 export default function before(): void {
-  rmSync(OUTPUT, { recursive: true, force: true });
+  rmSync(output(STARTED), { force: true });
 }

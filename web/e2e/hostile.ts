@@ -19,7 +19,7 @@ export const PAYLOADS = {
   rightToLeft: "report\u202Egnp.exe \u2066hidden\u2069 \u200Fmark",
   colours: `${ESC}[31mred${ESC}[0m ${ESC}[38;2;1;2;3;4;5mmany${ESC}[0m`,
   clears: `${ESC}[2J${ESC}[H${ESC}]0;pwned title\u0007${ESC}]8;;javascript:${PWN}\u0007link${ESC}]8;;\u0007`,
-  bomb: `${ESC}[1;31;4m`.repeat(3_000) + "end of the bomb",
+  bomb: "a bomb: " + `${ESC}[1;31;4m`.repeat(3_000) + "its end",
   zalgo: "Z" + "\u0335\u0322\u0489".repeat(300) + "algo",
   backspaces: "visible" + "\b".repeat(7) + "covered",
 } as const;

@@ -1,8 +1,11 @@
-/** Gathers what the specs measured and photographed into two files, and prints the numbers. */
+/**
+ * Gathers what the specs measured and photographed into two files, and prints the numbers. What an
+ * earlier run wrote there stays, unless this one has it too: a run may be only a part.
+ */
 
 import type { Reporter, TestCase, TestResult } from "@playwright/test/reporter";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Measure, Shot } from "./measures";
 import { output, SCREENSHOTS } from "./paths";
@@ -19,11 +22,13 @@ export default class MeasuresReporter implements Reporter {
   }
 
   onEnd(): void {
-    writeFileSync(output("measures.json"), JSON.stringify(this.measures, null, 2) + "\n");
-    if (this.shots.length > 0) this.writeManifest();
+    const measures = merged<Measure>(output("measures.json"), this.measures, (one) => one.name);
+    const manifest = join(SCREENSHOTS, "manifest.json");
+    const shots = this.shots.map((shot) => ({ ...shot, sha256: sha256(join(SCREENSHOTS, shot.file)) }));
+    if (shots.length > 0) merged<Shot>(manifest, shots, (one) => one.file);
     if (this.measures.length === 0) return;
     process.stdout.write("\nMeasured\n");
-    for (const one of this.measures) {
+    for (const one of measures) {
       const limit = one.limit === undefined ? "" : `  (limit ${one.limit} ${one.unit})`;
       process.stdout.write(`  ${one.name.padEnd(52)} ${one.value} ${one.unit}${limit}\n`);
     }
@@ -32,15 +37,17 @@ export default class MeasuresReporter implements Reporter {
   printsToStdio(): boolean {
     return false;
   }
+}
 
-  private writeManifest(): void {
-    mkdirSync(SCREENSHOTS, { recursive: true });
-    const rows = this.shots
-      .map((shot) => ({
-        ...shot,
-        sha256: createHash("sha256").update(readFileSync(join(SCREENSHOTS, shot.file))).digest("hex"),
-      }))
-      .sort((one, other) => one.file.localeCompare(other.file));
-    writeFileSync(join(SCREENSHOTS, "manifest.json"), JSON.stringify(rows, null, 2) + "\n");
-  }
+function sha256(file: string): string {
+  return createHash("sha256").update(readFileSync(file)).digest("hex");
+}
+
+/** The file's rows with these in place of those of the same name; written and returned. */
+function merged<Row>(file: string, rows: readonly Row[], nameOf: (row: Row) => string): Row[] {
+  const known = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Row[]) : [];
+  const byName = new Map([...known, ...rows].map((row) => [nameOf(row), row]));
+  const all = [...byName.values()].sort((one, other) => nameOf(one).localeCompare(nameOf(other)));
+  writeFileSync(file, JSON.stringify(all, null, 2) + "\n");
+  return all;
 }

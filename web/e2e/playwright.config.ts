@@ -48,7 +48,7 @@ export default defineConfig({
     launchOptions: { executablePath: findChromium(), args: FLAGS },
   },
   projects: [
-    // Measured alone: another browser at work on the same cores would be measured too.
+    // Run alone (`scripts/e2e` does): a browser at work on the same cores would be measured too.
     { name: "measures", testMatch: /(scale|performance)\.spec\.ts$/, workers: 1 },
     { name: "flows", testIgnore: /(scale|performance)\.spec\.ts$/ },
   ],

@@ -27,6 +27,7 @@ export interface OrderRequest {
   repository_url: string;
   workflow_type?: string;
   workflow_source?: string;
+  base_branch?: string;
   initial_prompt?: string;
   title?: string;
   inputs?: Record<string, unknown>;

@@ -87,7 +87,7 @@ async function failEverything(page: Page): Promise<void> {
     hint: "Ask an administrator for a key with the role viewer.",
     request_id: "req-e2eaaaaaaaaaaaaa",
   };
-  await page.route(/\/(api\/(?!session|events)|status)/, (route) =>
+  await page.route(/^[a-z]+:\/\/[^/]+\/(api\/(?!session|events)|status$)/, (route) =>
     route.fulfill({
       status: problem.status,
       contentType: "application/problem+json",

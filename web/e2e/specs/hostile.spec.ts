@@ -78,8 +78,8 @@ test("an agent's words stay words, wherever they are shown", async ({
   const transcript = page.getByTestId("transcript");
   await page.getByRole("searchbox").fill("<script>");
   await expect(transcript.getByText(PAYLOADS.script).first()).toBeVisible();
-  await page.getByRole("searchbox").fill("end of the bomb");
-  await expect(transcript.getByText("end of the bomb").first()).toBeVisible();
+  await page.getByRole("searchbox").fill("a bomb");
+  await expect(transcript.getByText("a bomb").first()).toBeVisible();
   await expectOnlyText(page);
   await expectTame(page);
 
@@ -127,6 +127,7 @@ test("branches and workflows cannot be named with markup; a repository's own are
   server,
   repository,
 }) => {
+  server.addWorkflows(HOSTILE_WORKFLOWS);
   git(repository, "branch", HOSTILE_BRANCH);
   try {
     await page.goto("/new");
@@ -135,15 +136,12 @@ test("branches and workflows cannot be named with markup; a repository's own are
     await expect(page.getByText(/The server can read/)).toBeVisible();
     await expectOnlyText(page);
     const order = { repository_url: repository, initial_prompt: "x", agent: hostileAgent() };
-    await expect(server.create({ ...order, base_branch: HOSTILE_BRANCH } as never)).rejects.toThrow(
-      "branch_name_invalid",
+    const branched = { ...order, workflow_type: HOSTILE_WORKFLOW, base_branch: HOSTILE_BRANCH };
+    await expect(server.create(branched)).rejects.toThrow("branch_name_invalid");
+    const named = `name: "<script>"\ntasks: {a: {uses: tests.run}}\n`;
+    await expect(server.create({ ...order, workflow_source: named })).rejects.toThrow(
+      "workflow_invalid",
     );
-    await expect(
-      server.create({
-        ...order,
-        workflow_source: `name: "<script>"\ntasks: {a: {uses: tests.run}}\n`,
-      }),
-    ).rejects.toThrow("workflow_invalid");
   } finally {
     git(repository, "branch", "-D", HOSTILE_BRANCH);
   }
