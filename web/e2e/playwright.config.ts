@@ -30,7 +30,8 @@ export default defineConfig({
   outputDir: "output/traces",
   fullyParallel: false,
   workers: 2,
-  retries: 0,
+  // What passes only the second time is reported as flaky.
+  retries: Number(process.env["E2E_RETRIES"] ?? "0"),
   timeout: 60_000,
   expect: { timeout: 10_000 },
   globalSetup: "./before.ts",
@@ -49,7 +50,13 @@ export default defineConfig({
   },
   projects: [
     // Run alone (`scripts/e2e` does): a browser at work on the same cores would be measured too.
-    { name: "measures", testMatch: /(scale|performance)\.spec\.ts$/, workers: 1 },
+    // A trace would be measured as well.
+    {
+      name: "measures",
+      testMatch: /(scale|performance)\.spec\.ts$/,
+      workers: 1,
+      use: { trace: "off" },
+    },
     { name: "flows", testIgnore: /(scale|performance)\.spec\.ts$/ },
   ],
 });

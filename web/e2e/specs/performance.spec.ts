@@ -3,7 +3,7 @@
 import type { Browser } from "@playwright/test";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "../fixtures";
-import { measured, median } from "../measures";
+import { measured, median, TIME_SLACK } from "../measures";
 import { furnish } from "../pages";
 import type { Server } from "../server";
 
@@ -40,7 +40,8 @@ async function visit(browser: Browser, server: Server, state: State, path: strin
   }
 }
 
-const named = (visit: Visit, part: RegExp) => Object.keys(visit.scripts).filter((one) => part.test(one));
+const named = (visit: Visit, part: RegExp) =>
+  Object.keys(visit.scripts).filter((one) => part.test(one));
 const total_kb = (visit: Visit) =>
   Object.values(visit.scripts).reduce((sum, size) => sum + size, 0) / 1_000;
 
@@ -60,9 +61,14 @@ test("the first visit is quick and small; graph and diff come on demand", async 
   }
   const paint = median(visits.map((one) => one.paint_ms));
   const size = median(visits.map(total_kb));
-  measured(info, { name: "inbox: first contentful paint", value: paint, unit: "ms", limit: PAINT_MS });
+  measured(info, {
+    name: "inbox: first contentful paint",
+    value: paint,
+    unit: "ms",
+    limit: PAINT_MS,
+  });
   measured(info, { name: "inbox: scripts, gzipped", value: size, unit: "kB", limit: SCRIPT_KB });
-  expect(paint).toBeLessThan(PAINT_MS);
+  expect(paint).toBeLessThan(PAINT_MS * TIME_SLACK);
   expect(size).toBeLessThan(SCRIPT_KB);
   expect(visits.flatMap((one) => named(one, /graph|xyflow|diff|flow\./i))).toEqual([]);
 

@@ -4,7 +4,7 @@ import type { Page } from "@playwright/test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, signIn, test as base } from "../fixtures";
-import { measured, median } from "../measures";
+import { measured, median, TIME_SLACK } from "../measures";
 import { HERE, python } from "../paths";
 import { settled } from "../pages";
 import { Server, temporaryFolder } from "../server";
@@ -23,7 +23,6 @@ interface Big {
 
 const test = base.extend<object, { big: Big }>({
   big: [
-    // eslint-disable-next-line no-empty-pattern -- Playwright reads the pattern.
     async ({}, use) => {
       const home = temporaryFolder("big");
       const seed = join(HERE, "seed.py");
@@ -81,8 +80,13 @@ test("the table of 10,000 orders scrolls without a long task", async ({ page }, 
   const rows = Math.max(...rounds.map((one) => one.rows));
   const name = "10,000 orders: longest task while scrolling";
   measured(info, { name, value: longest, unit: "ms", limit: LONGEST_TASK_MS });
-  measured(info, { name: "10,000 orders: rows in the page", value: rows, unit: "", limit: MOST_ROWS });
-  expect(longest).toBeLessThanOrEqual(LONGEST_TASK_MS);
+  measured(info, {
+    name: "10,000 orders: rows in the page",
+    value: rows,
+    unit: "",
+    limit: MOST_ROWS,
+  });
+  expect(longest).toBeLessThanOrEqual(LONGEST_TASK_MS * TIME_SLACK);
   expect(rows).toBeLessThanOrEqual(MOST_ROWS);
   // Anywhere in the middle there are real rows.
   await page.getByTestId("orders-list").evaluate((region) => {
@@ -128,14 +132,24 @@ test("a log of 100,000 lines scrolls without a long task", async ({ page, big },
   const rows = Math.max(...rounds.map((one) => one.rows));
   const name = "100,000 log lines: longest task while scrolling";
   measured(info, { name, value: longest, unit: "ms", limit: LONGEST_TASK_MS });
-  measured(info, { name: "100,000 log lines: rows in the page", value: rows, unit: "", limit: MOST_ROWS });
-  expect(longest).toBeLessThanOrEqual(LONGEST_TASK_MS);
+  measured(info, {
+    name: "100,000 log lines: rows in the page",
+    value: rows,
+    unit: "",
+    limit: MOST_ROWS,
+  });
+  expect(longest).toBeLessThanOrEqual(LONGEST_TASK_MS * TIME_SLACK);
   expect(rows).toBeLessThanOrEqual(MOST_ROWS);
   // The end is there, and what is searched for is found.
   await page.getByTestId("log-lines").evaluate((region) => {
     region.scrollTop = region.scrollHeight;
   });
-  await expect(page.getByTestId("log-lines").getByText(/line 99999 /).first()).toBeVisible();
+  await expect(
+    page
+      .getByTestId("log-lines")
+      .getByText(/line 99999 /)
+      .first(),
+  ).toBeVisible();
   await page.getByRole("searchbox", { name: "Search the log" }).fill("line 77777 ");
   await expect(page.getByText(/1 matching line/)).toBeVisible();
 });
