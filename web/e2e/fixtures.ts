@@ -30,7 +30,6 @@ interface WorkerFixtures {
 
 export const test = base.extend<TestFixtures, WorkerFixtures>({
   server: [
-    // eslint-disable-next-line no-empty-pattern -- Playwright reads the pattern.
     async ({}, use) => {
       const server = await Server.start({ workflows: WORKFLOWS });
       await use(server);
@@ -39,7 +38,6 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     { scope: "worker", timeout: 90_000 },
   ],
   repository: [
-    // eslint-disable-next-line no-empty-pattern -- Playwright reads the pattern.
     async ({}, use) => {
       const folder = temporaryFolder("repository");
       await use(sampleRepository(folder));

@@ -17,8 +17,10 @@ export interface Place {
   path: (world: World) => string;
   /** Whether it is another picture on a server without orders. */
   empty?: boolean;
-  /** Whether it can be seen without any of the API. */
-  offline?: boolean;
+  /** Left out of the pictures in error: they look like another page's. */
+  noError?: boolean;
+  /** In error the order itself is there; what the tab asks for is not. */
+  tab?: boolean;
 }
 
 const order = (id: string, tab?: string) => `/orders/${id}${tab ? `?tab=${tab}` : ""}`;
@@ -27,12 +29,13 @@ export const PLACES: readonly Place[] = [
   { name: "inbox", path: () => "/", empty: true },
   { name: "orders", path: () => "/orders", empty: true },
   { name: "order-completed", path: (world) => order(world.completed) },
-  { name: "order-failed", path: (world) => order(world.failed) },
-  { name: "order-waiting", path: (world) => order(world.waiting) },
-  { name: "order-running", path: (world) => order(world.running) },
+  { name: "order-failed", path: (world) => order(world.failed), noError: true },
+  { name: "order-waiting", path: (world) => order(world.waiting), noError: true },
+  { name: "order-running", path: (world) => order(world.running), noError: true },
   ...["changes", "transcript", "logs", "tests", "artifacts", "cost"].map((tab) => ({
     name: `order-${tab}`,
     path: (world: World) => order(world.completed, tab),
+    tab: true,
   })),
   { name: "new-order", path: () => "/new", empty: true },
   { name: "workflows", path: () => "/workflows", empty: true },
@@ -40,7 +43,7 @@ export const PLACES: readonly Place[] = [
   { name: "approvals", path: () => "/approvals", empty: true },
   { name: "approval", path: (world) => `/approvals/${world.approval}` },
   { name: "about", path: () => "/about", empty: true },
-  { name: "sign-in", path: () => "/sign-in", offline: true },
+  { name: "sign-in", path: () => "/sign-in", noError: true },
 ];
 
 /** The names of nothing: what the pages of one thing show when it is not there. */

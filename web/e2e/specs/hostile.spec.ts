@@ -40,7 +40,6 @@ async function expectOnlyText(page: Page): Promise<void> {
 /** No raw control or bidi character reaches the screen. */
 async function expectTame(page: Page): Promise<void> {
   const text = await page.locator("body").innerText();
-  // eslint-disable-next-line no-control-regex -- exactly those must not be there.
   expect(text).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u202a-\u202e\u2066-\u2069]/);
 }
 

@@ -83,6 +83,7 @@ function Loaded({ order }: { order: Order }) {
 function Loading() {
   return (
     <div aria-busy="true" aria-label="Loading the order" role="status">
+      <h1 className="sr-only">Work order</h1>
       <Skeleton className="mb-2 h-7 w-96 max-w-full" />
       <Skeleton className="mb-6 h-5 w-2/3" />
       <Skeleton className="mb-4 h-9 w-full" />
