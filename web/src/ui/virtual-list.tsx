@@ -47,7 +47,7 @@ export function VirtualList({
   estimateSize,
   renderRow,
   getKey,
-  overscan = 12,
+  overscan = 6,
   fixed = false,
   follow = false,
   onFollowChange,

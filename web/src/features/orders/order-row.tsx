@@ -84,8 +84,13 @@ export const LoadingRow = memo(function LoadingRow(place: PlacedProps) {
     >
       {place.columns.map((column) => (
         <div key={column.id} role="cell" className="min-w-0">
-          <span className="sr-only">Loading</span>
-          <Skeleton className={cx("h-4", column.id === "title" ? "w-3/4" : "w-4/5")} />
+          {/* One shape in each row: many that move would cost more than what they stand for. */}
+          {column.id === "title" && (
+            <>
+              <span className="sr-only">Loading</span>
+              <Skeleton className="h-4 w-3/4" />
+            </>
+          )}
         </div>
       ))}
     </div>
