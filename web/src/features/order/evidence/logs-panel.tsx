@@ -115,7 +115,7 @@ function LogLines({ orderId, filter, isRunning, onClear }: LogLinesProps) {
         data-testid="log-lines"
         count={log.total}
         estimateSize={ROW_PX}
-        overscan={20}
+        overscan={8}
         onRangeChange={log.onRange}
         onFollowChange={follow.onFollowChange}
         className="min-h-0 flex-1"
