@@ -198,7 +198,7 @@ function nodeOf<T extends GraphTask>(
 
 /** What is counted inside: a workflow that is not run has steps, where a run has rounds. */
 function nounOf<T extends GraphTask>({ task, children }: Place<T>): string {
-  const isRun = task?.items != null || children.some((child) => child.path.endsWith("]"));
+  const isRun = (task?.items ?? null) !== null || children.some((child) => child.path.endsWith("]"));
   if (!isRun) return "task";
   return task?.kind === "foreach" ? "item" : task?.kind === "repeat" ? "round" : "task";
 }
