@@ -115,7 +115,9 @@ def history(number: int, compiled: Compiled) -> Iterator[on.AnyEvent]:
             )
             return
         made = outputs(task.uses or "", number)
-        yield on.TaskSucceeded(at_ms=at_ms + 15_000, path=path, attempt=1, outputs=made, usage=usage)
+        yield on.TaskSucceeded(
+            at_ms=at_ms + 15_000, path=path, attempt=1, outputs=made, usage=usage
+        )
 
 
 async def add_order(store: SqliteStore, number: int, compiled: Compiled) -> asyncio.Future[None]:
