@@ -1,14 +1,18 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { output } from "./paths";
-import { STARTED } from "./server";
+import { MADE, STARTED } from "./server";
 
-/** No server that a test started may outlive the run. */
+/** No server that a test started may outlive the run, and no folder. */
 export default function after(): void {
-  const list = output(STARTED);
-  if (!existsSync(list)) return;
-  const left = readFileSync(list, "utf8").split("\n").filter(Boolean).filter(isOurs);
+  const left = listed(STARTED).filter(isOurs);
   for (const pid of left) process.kill(Number(pid), "SIGKILL");
-  if (left.length > 0) throw new Error(`servers are left behind: ${left.join(", ")}`);
+  for (const folder of listed(MADE)) rmSync(folder, { recursive: true, force: true });
+  if (left.length > 0) throw new Error(`servers were left behind: ${left.join(", ")}`);
+}
+
+function listed(name: string): string[] {
+  const file = output(name);
+  return existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
 }
 
 /** A number may have been given to another process meanwhile. */

@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { output } from "./paths";
-import { STARTED } from "./server";
+import { MADE, STARTED } from "./server";
 
-/** The list of processes is this run's; pictures and measures of another part may stay. */
+/** The lists of processes and folders are this run's; pictures and measures of another part may stay. */
 export default function before(): void {
-  rmSync(output(STARTED), { force: true });
+  for (const list of [MADE, STARTED]) rmSync(output(list), { force: true });
 }

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { BIN, output } from "./paths";
 
 export const STARTED = "started-processes.txt";
+export const MADE = "made-folders.txt";
 const READY_MS = 60_000;
 const STOP_MS = 15_000;
 
@@ -43,8 +44,11 @@ export interface OrderState {
   current_phase: string | null;
 }
 
+/** Goes away at the end of the run. */
 export function temporaryFolder(name: string): string {
-  return mkdtempSync(join(tmpdir(), `awo-e2e-${name}-`));
+  const folder = mkdtempSync(join(tmpdir(), `awo-e2e-${name}-`));
+  appendFileSync(output(MADE), `${folder}\n`);
+  return folder;
 }
 
 async function freePort(): Promise<number> {

@@ -96,9 +96,10 @@ test("pause lets the task end and starts nothing; resume goes on", async ({
   await view.open(id);
   await view.taskIs("plan", "Running");
   await view.button("Pause").click();
-  await view.hasState("Paused");
+  await expect(page.getByRole("region", { name: /Pausing/ })).toBeVisible();
   gate.open("plan");
   await view.taskIs("plan", "Succeeded");
+  await view.hasState("Paused");
   await expect(view.task("build")).toContainText("Pending");
   await view.button("Resume").click();
   await view.taskIs("build", "Running");
