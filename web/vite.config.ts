@@ -43,6 +43,8 @@ export default defineConfig({
   server: { proxy: { "/api": SERVER, "/status": SERVER } },
   test: {
     environment: "jsdom",
+    // Far beyond what any test needs: a busy machine is not a failure.
+    testTimeout: 60_000,
     include: ["src/**/*.test.{ts,tsx}"],
     setupFiles: ["src/test-setup.ts"],
   },

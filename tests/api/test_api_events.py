@@ -242,9 +242,11 @@ async def test_a_revoked_key_stops_listening(
         await reader.next()
         await asyncio.sleep(0.3)
         await house.rooms.keys.revoke(key.key_id)
+        kinds = []
         with pytest.raises(EOFError):
-            await reader.next()
-        assert ": heartbeat" in reader.comments
+            while True:
+                kinds.append((await reader.next())[1])
+        assert "heartbeat" in kinds
 
 
 async def test_too_many_listeners_are_turned_away(house: House) -> None:

@@ -123,6 +123,35 @@ it("polls what is shown while the server is away, and goes back to the stream", 
   watching();
 });
 
+it("takes silence for a lost connection, and a heartbeat for life", async () => {
+  Stream.last.open();
+  for (let n = 0; n < 8; n++) {
+    await vi.advanceTimersByTimeAsync(15_000);
+    Stream.last.dispatchEvent(new MessageEvent("heartbeat", { data: "{}" }));
+  }
+  expect(liveState()).toBe("live");
+  expect(Stream.made).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(50_000);
+  expect(liveState()).not.toBe("live");
+  expect(Stream.made.length).toBeGreaterThan(1);
+});
+
+it("holds no connection for a page that nobody looks at", async () => {
+  const hidden = vi.spyOn(document, "hidden", "get").mockReturnValue(true);
+  document.dispatchEvent(new Event("visibilitychange"));
+  await vi.advanceTimersByTimeAsync(11_000);
+  expect(Stream.last.readyState).toBe(Stream.CLOSED);
+  const before = Stream.made.length;
+  const stopOther = startLive(client);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(Stream.made).toHaveLength(before);
+  hidden.mockReturnValue(false);
+  document.dispatchEvent(new Event("visibilitychange"));
+  expect(Stream.made).toHaveLength(before + 2);
+  stopOther();
+  hidden.mockRestore();
+});
+
 it("tries at once when the network is back", () => {
   Stream.last.open();
   window.dispatchEvent(new Event("offline"));

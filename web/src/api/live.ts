@@ -23,7 +23,9 @@ const POLL_MS = 3_000;
 /** A page's first requests have their answers by then; what happened between an answer and the
  * beginning of the stream is in neither. */
 const SETTLE_MS = 1_000;
-const HIDDEN_MS = 60_000;
+const HIDDEN_MS = 10_000;
+/** The server is heard every 15 seconds, if only by a heartbeat. */
+const SILENCE_MS = 40_000;
 /** A timer that is so late slept with the machine; the connection did not survive that. */
 const TICK_MS = 5_000;
 const SLEPT_MS = 30_000;
@@ -47,6 +49,7 @@ class Live {
   private poll: ReturnType<typeof setInterval> | undefined;
   private tick: ReturnType<typeof setInterval> | undefined;
   private lastTickMs = Date.now();
+  private lastHeardMs = Date.now();
   private stopListening: () => void = () => undefined;
 
   constructor(private readonly queryClient: QueryClient) {
@@ -68,8 +71,12 @@ class Live {
       abort();
       forget();
     };
-    this.tick = setInterval(() => this.checkSleep(), TICK_MS);
-    this.connect();
+    this.tick = setInterval(() => {
+      this.checkSleep();
+      this.checkSilence();
+    }, TICK_MS);
+    // A page that is opened in the background asks for its events when it is looked at.
+    if (!document.hidden) this.connect();
   }
 
   stop(): void {
@@ -96,10 +103,13 @@ class Live {
     const { lastId } = this.feed;
     const source = new EventSource(lastId === null ? "/api/events" : `/api/events?after=${lastId}`);
     this.source = source;
+    this.lastHeardMs = Date.now();
+    source.addEventListener("heartbeat", () => this.heard());
     source.onopen = () => this.opened();
     source.onerror = () => this.lost();
     for (const kind of EVENT_KINDS) {
       source.addEventListener(kind, (message: MessageEvent<string>) => {
+        this.heard();
         const event = readEvent(kind, message.lastEventId, message.data);
         if (event !== null) this.feed.push(event);
       });
@@ -111,6 +121,7 @@ class Live {
   }
 
   private opened(): void {
+    this.heard();
     // Without a number nothing can be caught up: what was read before the stream began may be old.
     if (this.feed.lastId === null) {
       if (this.hasOpened) this.readAll();
@@ -171,6 +182,15 @@ class Live {
     const sleptMs = nowMs - this.lastTickMs - TICK_MS;
     this.lastTickMs = nowMs;
     if (sleptMs > SLEPT_MS) this.wake();
+  }
+
+  private heard(): void {
+    this.lastHeardMs = Date.now();
+  }
+
+  /** A server that hangs, or a network that swallows everything, closes no connection. */
+  private checkSilence(): void {
+    if (this.source !== null && Date.now() - this.lastHeardMs > SILENCE_MS) this.lost();
   }
 
   private close(): void {

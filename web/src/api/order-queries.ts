@@ -147,9 +147,7 @@ function knownPage(data: unknown, pageParam: number): TranscriptPage | undefined
 }
 
 /** The entries of all loaded pages in one list. */
-export function transcriptEntries(
-  data: Pick<Transcript, "pages"> | undefined,
-): TranscriptEntry[] {
+export function transcriptEntries(data: Pick<Transcript, "pages"> | undefined): TranscriptEntry[] {
   return data?.pages.flatMap((page) => page.entries) ?? [];
 }
 

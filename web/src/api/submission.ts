@@ -6,7 +6,7 @@ export class Submission {
   private body = "";
   private key = "";
 
-  constructor(private readonly newKey: () => string = () => crypto.randomUUID()) {}
+  constructor(private readonly newKey: () => string = randomKey) {}
 
   keyFor(body: unknown): string {
     const text = JSON.stringify(body);
@@ -21,4 +21,10 @@ export class Submission {
   done(): void {
     this.key = "";
   }
+}
+
+/** Unlike `randomUUID` this works on pages that did not come over https. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -5,7 +5,8 @@ import { safeHref } from "@/lib/text";
 import { buttonClass, type ButtonSize, type ButtonVariant } from "@/ui/button";
 import { cx } from "@/ui/cx";
 
-const TEXT = "rounded-sm text-accent underline-offset-2 hover:underline";
+const TEXT =
+  "rounded-sm text-accent underline decoration-accent/40 underline-offset-2 hover:decoration-accent";
 
 function TextAnchor({ className, ...rest }: ComponentProps<"a">) {
   return <a className={cx(TEXT, className)} {...rest} />;

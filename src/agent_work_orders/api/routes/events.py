@@ -22,13 +22,15 @@ HEARTBEAT_S = 15.0
 # A client that takes nothing for so long is gone, or will come back by its last id.
 SEND_TIMEOUT_S = 20.0
 MAX_NUMBER = 2**53
+# An event of its own, without a number: a browser's client does not see comments.
+HEARTBEAT = b"event: heartbeat\ndata: {}\n\n"
 RESET = b"event: reset\ndata: {}\n\n"
 Put = Callable[[bytes], Awaitable[None]]
 _DESCRIPTION = """Changes as server-sent events: `work_order`, `log` and `approval`.
 
 Each has a growing `id`. A client that reconnects with `Last-Event-ID` (or `?after=`) gets
 everything since, nothing twice. `reset` means that what it missed is no longer kept: load anew.
-Without either it begins now. Comments keep the connection alive."""
+Without either it begins now. In silence a `heartbeat` without an id comes every 15 seconds."""
 
 
 @router.get(
@@ -115,7 +117,7 @@ class EventStream(Response):
                 async with asyncio.timeout(HEARTBEAT_S):
                     await listener.woken.wait()
             except TimeoutError:
-                await put(b": heartbeat\n\n")
+                await put(HEARTBEAT)
                 continue
             listener.woken.clear()
             ready = [listener.waiting.popleft() for _ in range(len(listener.waiting))]

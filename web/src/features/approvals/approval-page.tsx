@@ -98,7 +98,7 @@ function Subject({ approval }: { approval: Approval }) {
   return (
     <Card
       title="What exactly is approved"
-      description="The hash covers all of it. If anything changes, this approval no longer counts."
+      description="The hash covers this task and its input, and nothing else. If they change, this approval no longer counts."
     >
       <dl className="flex flex-col gap-3">
         {subjectRows(approval.subject).map((row) => (

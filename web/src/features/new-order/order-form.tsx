@@ -51,11 +51,13 @@ export function OrderForm({ workflows, initial }: OrderFormProps) {
     event.preventDefault();
     if (create.isPending) return;
     setTried(true);
+    const form = event.currentTarget;
     if (workflow === undefined || Object.keys(errorsOf(draft, workflow)).length > 0) {
-      focusFirstError(event.currentTarget);
+      focusFirstError(form);
       return;
     }
     create.mutate(requestOf(draft, workflow), {
+      onError: () => focusFirstError(form),
       onSuccess: (order) => {
         toast({ title: "Work order created", tone: "good" });
         void navigate({

@@ -22,11 +22,7 @@ export function WorkflowChoice({ workflows, value, error, onChange }: WorkflowCh
         chosen && (
           <>
             <SafeText text={chosen.description} max={300} />{" "}
-            <Link
-              to="/workflows/$name"
-              params={{ name: chosen.name }}
-              className="underline"
-            >
+            <Link to="/workflows/$name" params={{ name: chosen.name }} className="underline">
               See its steps
             </Link>
           </>

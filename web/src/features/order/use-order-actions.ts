@@ -54,12 +54,7 @@ export function useOrderActions(order: Order, tasks: readonly Task[]): OrderActi
     runAgain: () =>
       void navigate({
         to: "/new",
-        search: {
-          repository: order.repository_url,
-          workflow: order.workflow_type,
-          prompt: order.initial_prompt ?? undefined,
-          from: order.agent_work_order_id,
-        },
+        search: { from: order.agent_work_order_id },
       }),
   };
 }
