@@ -874,7 +874,7 @@ export interface paths {
          *
          *     Each has a growing `id`. A client that reconnects with `Last-Event-ID` (or `?after=`) gets
          *     everything since, nothing twice. `reset` means that what it missed is no longer kept: load anew.
-         *     Without either it begins now. Comments keep the connection alive.
+         *     Without either it begins now. In silence a `heartbeat` without an id comes every 15 seconds.
          */
         get: operations["events"];
         put?: never;
