@@ -1,0 +1,1 @@
+"""A GitHub on loopback: faithful enough that it refuses what GitHub refuses."""

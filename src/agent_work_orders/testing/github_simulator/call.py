@@ -1,0 +1,143 @@
+"""The border between the outside of the simulator (sockets, credentials, limits, faults, git over
+HTTP, deliveries) and its inside (the world and what may be asked of it).
+
+Rules:
+- The outside reads a request, decides who asks (`Actor`), and hands it to
+  `routes.Router.answer(...)`. It gets an `Answer` back, always: refusals are rendered inside.
+- Everything inside is synchronous and is called by one thread at a time. A call either changes
+  the world as a whole or refuses and changes nothing.
+- Events leave through `World.listeners`, as `Event`, after the change they tell of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+if TYPE_CHECKING:
+    from agent_work_orders.testing.github_simulator.world import World
+
+# What a classic token of a person may do at most: everything; the role in each repository bounds
+# it further.
+EVERYTHING: Mapping[str, str] = {"*": "admin"}
+
+
+class Actor(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks. For people `permissions` is what the token allows at most (`EVERYTHING` for a
+    classic one); their role in the repository bounds it further."""
+
+    kind: Literal["app", "installation", "user", "nobody"]
+    login: str
+    account_id: int
+    app_id: int | None = None
+    installation_id: int | None = None
+    permissions: Mapping[str, str] = {}
+    # None: all that the account can see.
+    repositories: frozenset[int] | None = None
+
+
+NOBODY = Actor(kind="nobody", login="", account_id=0)
+
+
+class Field(msgspec.Struct, frozen=True, kw_only=True):
+    """One field of a request's body. `kinds` are JSON types; `items` those of a list's members;
+    `fields` those of an object, or of each object in the list."""
+
+    name: str
+    kinds: tuple[str, ...] = ("string",)
+    required: bool = False
+    enum: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+    fields: tuple[Field, ...] = ()
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """One request, already read. Header names are in lower case; of a query parameter that comes
+    twice the last counts. `body` is None when there is none."""
+
+    world: World
+    actor: Actor
+    route: Route
+    path: str
+    params: Mapping[str, str]
+    query: Mapping[str, str]
+    body: Any
+    headers: Mapping[str, str]
+    now_ms: int
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """`body` is JSON data or, with its own content type, a text; None sends no body."""
+
+    status: int = 200
+    body: Any = None
+    headers: Mapping[str, str] = {}
+
+
+Handler = Callable[[Call], Answer]
+
+
+class Route(msgspec.Struct, frozen=True, kw_only=True):
+    """`operation` is GitHub's operationId. `needs` are alternatives: one of them suffices.
+    `by` narrows who may ask at all: an App with its own token (a JWT), an installation, a person;
+    `apps` is an installation only where a person's token is refused, as with checks."""
+
+    method: str
+    template: str
+    operation: str
+    handler: Handler
+    needs: tuple[tuple[str, str], ...] = ()
+    by: Literal["any", "app", "installation", "user", "apps"] = "any"
+    body: tuple[Field, ...] = ()
+    # Query parameters with a closed set of values.
+    choices: Mapping[str, tuple[str, ...]] = {}
+    # Whether an archived repository still answers it (reading does).
+    writes: bool = False
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """A webhook as one App gets it: `payload` is complete (repository, sender, installation)."""
+
+    name: str
+    action: str | None
+    app_id: int
+    installation_id: int
+    payload: dict[str, Any]
+
+
+class Refusal(Exception):
+    """GitHub says no. Made by `refusals.Rule`, never by hand outside of the package."""
+
+    def __init__(
+        self,
+        *,
+        rule: str,
+        status: int,
+        message: str,
+        errors: list[Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.status = status
+        self.message = message
+        self.errors = errors
+        self.headers = dict(headers or {})
+
+    def answer(self, operation: str) -> Answer:
+        """As GitHub renders it: the errors are left out when there are none."""
+        body: dict[str, Any] = {"message": self.message}
+        if self.errors:
+            body["errors"] = self.errors
+        body["documentation_url"] = documentation(operation)
+        body["status"] = str(self.status)
+        return Answer(status=self.status, body=body, headers=self.headers)
+
+
+def documentation(operation: str) -> str:
+    if not operation:
+        return "https://docs.github.com/rest"
+    category, _, name = operation.partition("/")
+    return f"https://docs.github.com/rest/{category}#{name}"
