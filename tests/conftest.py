@@ -17,7 +17,7 @@ hypothesis.settings.load_profile("suite")
 def pytest_configure() -> None:
     """The person's own git configuration and our own settings must not reach the tests, nor
     anything that they start: a bare machine has neither."""
-    for name in [name for name in os.environ if name.startswith(("AWO_", "GIT_"))]:
+    for name in [name for name in os.environ if name.startswith(("AWO_", "GIT_", "GITHUB_"))]:
         del os.environ[name]
     os.environ["GIT_CONFIG_GLOBAL"] = os.devnull
     os.environ["GIT_CONFIG_NOSYSTEM"] = "1"

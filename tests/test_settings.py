@@ -48,6 +48,20 @@ def test_defaults_and_values(tmp_path: Path) -> None:
         ("AWO_DRAIN_S", "-1"), ("AWO_DRAIN_S", "inf"), ("AWO_BODY_LIMIT_BYTES", "0"),
         ("AWO_AGENT_UID", "-1"), ("AWO_AGENT_UID", "root"), ("AWO_HOST", "a\nb"),
         ("ANTHROPIC_BASE_URL", "file:///etc/passwd"), ("ANTHROPIC_API_KEY", "short"),
+        ("GITHUB_APP_ID", "-1"), ("GITHUB_APP_ID", "my-app"), ("GITHUB_INSTALLATION_ID", "x"),
+        ("GITHUB_TOKEN", "short"), ("GITHUB_TOKEN", "a token of words"),
+        ("GITHUB_WEBHOOK_SECRET", ""), ("GITHUB_WEBHOOK_SECRET", ","),
+        ("GITHUB_WEBHOOK_SECRET", "long-enough-1,short"),
+        ("GITHUB_WEBHOOK_SECRET", "long-enough-1,,long-enough-2"),
+        ("GITHUB_WEBHOOK_SECRET", ",".join(["long-enough"] * 5)),
+        ("GITHUB_API_URL", "http://api.github.com"), ("GITHUB_API_URL", "https://"),
+        ("GITHUB_API_URL", "ftp://127.0.0.1"), ("GITHUB_API_URL", "https://a:b@example.com"),
+        ("GITHUB_API_URL", "https://example.com/?q"), ("GITHUB_API_URL", "http://127.0.0.1.evil"),
+        ("GITHUB_SERVER_URL", "http://localhost.evil"), ("GITHUB_SERVER_URL", "https://[::1"),
+        ("GITHUB_SERVER_URL", "//github.com"), ("GITHUB_API_URL", "https://exam\nple.com"),
+        ("GITHUB_PRIVATE_KEY", "/nonexistent/key.pem"), ("GITHUB_PRIVATE_KEY", "/"),
+        ("GITHUB_PRIVATE_KEY", "-----BEGIN PUBLIC KEY-----\nabcd\n-----END PUBLIC KEY-----"),
+        ("GITHUB_PRIVATE_KEY", "-----BEGIN PRIVATE KEY-----\nabcd"),
     ],
 )  # fmt: skip
 @pytest.mark.fault("I3")
@@ -56,3 +70,61 @@ def test_nonsense_is_refused_by_name(variable: str, value: str) -> None:
         settings.load({variable: value})
     assert refused.value.code == "setting_invalid" and refused.value.field == variable
     assert refused.value.hint
+
+
+PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEabcd\n-----END RSA PRIVATE KEY-----\n"
+
+
+def test_the_key_of_an_app_is_text_or_a_file_of_its_owner(tmp_path: Path) -> None:
+    file = tmp_path / "app.pem"
+    file.write_text(PEM)
+    file.chmod(0o600)
+    for value in (PEM, PEM.replace("\n", "\\n"), str(file)):
+        found = settings.load({"GITHUB_APP_ID": "7", "GITHUB_PRIVATE_KEY": value})
+        assert (found.github_app_id, found.github_private_key) == (7, PEM)
+    for mode in (0o640, 0o604, 0o660):
+        file.chmod(mode)
+        with pytest.raises(Refused, match="can be read by others") as refused:
+            settings.load({"GITHUB_APP_ID": "7", "GITHUB_PRIVATE_KEY": str(file)})
+        assert refused.value.field == "GITHUB_PRIVATE_KEY" and "chmod 600" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (PEM.replace("MIIE", "Proc-Type: 4,ENCRYPTED\nMIIE"), "passphrase"),
+        (PEM.replace("RSA", "ENCRYPTED"), "passphrase"),
+        (PEM.replace("END RSA", "END"), "cut off"),
+    ],
+)
+def test_a_key_that_cannot_sign_is_refused_without_its_words(text: str, why: str) -> None:
+    with pytest.raises(Refused, match=why) as refused:
+        settings.load({"GITHUB_APP_ID": "7", "GITHUB_PRIVATE_KEY": text})
+    assert "MIIE" not in str(refused.value)
+
+
+def test_an_app_needs_its_key_and_a_key_its_app() -> None:
+    for environ in ({"GITHUB_APP_ID": "7"}, {"GITHUB_PRIVATE_KEY": PEM}):
+        with pytest.raises(Refused, match="need each other"):
+            settings.load(environ)
+
+
+@pytest.mark.fault("C13")
+def test_the_settings_of_github() -> None:
+    found = settings.load(
+        {
+            "GITHUB_TOKEN": "ghp_" + "a" * 36,
+            "GITHUB_WEBHOOK_SECRET": "the-old-one, the-new-one",
+            "GITHUB_API_URL": "http://127.0.0.1:8900/api/v3/",
+            "GITHUB_SERVER_URL": "https://git.example.com:8443/",
+            "ANTHROPIC_API_KEY": "key-of-the-model",
+        }
+    )
+    assert found.github_webhook_secret == ("the-old-one", "the-new-one")
+    assert found.github_api_url == "http://127.0.0.1:8900/api/v3"
+    assert found.github_server_url == "https://git.example.com:8443"
+    assert {found.github_token, "the-old-one", "the-new-one", "key-of-the-model"} <= set(
+        found.secrets
+    )
+    plain = settings.load({})
+    assert plain.github_api_url == "https://api.github.com" and not any(plain.secrets)

@@ -20,6 +20,7 @@ from agent_work_orders.engines.embedded.archive import ArchivedRuns
 from agent_work_orders.engines.embedded.engine import EmbeddedEngine
 from agent_work_orders.engines.embedded.lanes import Limits, Starts, Takes, Ticket
 from agent_work_orders.engines.perform import Desk
+from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.github_integration.local_forge import LocalForge
 from agent_work_orders.observability.logs import OrderFiles
 from agent_work_orders.observability.order_log import OrderLog, Sink
@@ -95,7 +96,7 @@ async def open_house(
         files = OrderFiles(settings.home / "logs" / "agent_work_orders", clock)
         at_end.callback(files.close)
         local_key = local_keys.ensure(settings.home)
-        redactor = Redactor([local_key, settings.anthropic_api_key])
+        redactor = Redactor([local_key, *settings.secrets])
         log = OrderLog(files, clock, redact=redactor.value, sink=_log_sink(store))
         sandboxes = _sandboxes(settings, settings.home, clock)
         at_end.callback(sandboxes.close)
@@ -201,7 +202,7 @@ def _desk(rooms: Rooms, workspaces: Workspaces, log: OrderLog, redactor: Redacto
         redact=redactor.text,
     )
     return Desk(
-        toolbox.make(agents, workspaces, rooms.mirrors, rooms.forge, redactor.text),
+        toolbox.make(agents, workspaces, rooms.mirrors, rooms.forges, redactor.text),
         ledger=rooms.ledger,
         artifacts=rooms.artifacts,
         clock=rooms.clock,
@@ -218,6 +219,7 @@ def _rooms(
     clock: Clock,
 ) -> Rooms:
     """The rooms for looking; who works in them replaces the engine and the log."""
+    local = LocalForge(home / "reviews")
     return Rooms(
         engine=ArchivedRuns(store.journal),
         records=store.records,
@@ -233,14 +235,15 @@ def _rooms(
         mirrors=sandboxes.mirrors,
         sandboxes=sandboxes,
         agents=Registry(clock, claude=_claude(settings)),
-        forge=LocalForge(home / "reviews"),
+        forge=local,
+        forges=Forges(local),
         transcripts=Transcripts(home / "transcripts"),
         shelf=Shelf(),
         catalogue=toolbox.CATALOGUE,
         clock=clock,
         home=settings.home,
         log=lambda _order, _event, _level, _fields: None,
-        redact=Redactor([settings.anthropic_api_key]).text,
+        redact=Redactor(settings.secrets).text,
         queue_until_ms=lambda _order: None,
         default_sandbox=settings.default_sandbox,
         default_agent=settings.default_agent,

@@ -9,14 +9,19 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
 
 import msgspec
 
 from agent_work_orders.errors import Refused
+from agent_work_orders.security import private_key
 from agent_work_orders.security.redaction import SHORTEST
 
 Synchronous = Literal["FULL", "NORMAL", "EXTRA"]
 LogLevel = Literal["debug", "info", "warning", "error"]
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+MAX_WEBHOOK_SECRETS = 4
+"""One in use and one to come are enough; each is tried on every delivery."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +45,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     claude_binary: str = ""
     anthropic_base_url: str = ""
     anthropic_api_key: str = ""
+    github_app_id: int = 0
+    github_private_key: str = ""
+    """The PEM text, also when the variable names a file."""
+    github_installation_id: int = 0
+    github_token: str = ""
+    github_webhook_secret: tuple[str, ...] = ()
+    github_api_url: str = "https://api.github.com"
+    github_server_url: str = "https://github.com"
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What may not be written anywhere."""
+        return (
+            self.anthropic_api_key,
+            self.github_private_key,
+            self.github_token,
+            *self.github_webhook_secret,
+        )
 
 
 class Field(msgspec.Struct, frozen=True):
@@ -81,6 +104,25 @@ FIELDS = (
     Field("AWO_CLAUDE_BINARY", "claude_binary", "Path of the claude program"),
     Field("ANTHROPIC_BASE_URL", "anthropic_base_url", "Address of the model's API"),
     Field("ANTHROPIC_API_KEY", "anthropic_api_key", "Key of the model's API"),
+    Field("GITHUB_APP_ID", "github_app_id", "Id of the GitHub App to act as"),
+    Field(
+        "GITHUB_PRIVATE_KEY",
+        "github_private_key",
+        "The App's key: PEM text, or the path of a file that only its owner can read",
+    ),
+    Field(
+        "GITHUB_INSTALLATION_ID",
+        "github_installation_id",
+        "The App's only installation; 0 finds it for each repository",
+    ),
+    Field("GITHUB_TOKEN", "github_token", "A plain token; used when there is no App"),
+    Field(
+        "GITHUB_WEBHOOK_SECRET",
+        "github_webhook_secret",
+        "Secret of GitHub's deliveries; several by comma while it is changed",
+    ),
+    Field("GITHUB_API_URL", "github_api_url", "Address of GitHub's API"),
+    Field("GITHUB_SERVER_URL", "github_server_url", "Address of GitHub's pages and repositories"),
 )
 
 
@@ -91,6 +133,9 @@ def load(environ: Mapping[str, str] | None = None, **given: Any) -> Settings:
     for field in FIELDS:
         if field.name != "home" and environ.get(field.variable, "") != "":
             values[field.name] = _read(field, environ[field.variable])
+    if environ.get("GITHUB_WEBHOOK_SECRET") == "":
+        # Who sets it means to check deliveries: an empty one would be signed by anybody.
+        raise _invalid("GITHUB_WEBHOOK_SECRET", "it is empty; remove it, or give a secret")
     values |= {name: value for name, value in given.items() if value is not None}
     values["home"] = Path(values["home"]).absolute()
     settings = Settings(**values)
@@ -106,6 +151,15 @@ def default_home(environ: Mapping[str, str]) -> Path:
 
 def _read(field: Field, text: str) -> Any:
     kind = Settings.__annotations__[field.name]
+    if field.name == "github_private_key":
+        try:
+            return private_key.read(text)
+        except ValueError as error:
+            raise _invalid(field.variable, str(error)) from None
+    if field.name in ("github_api_url", "github_server_url"):
+        return text.rstrip("/")
+    if field.name == "github_webhook_secret":
+        return tuple(part.strip() for part in text.split(","))
     if kind.startswith("tuple"):
         return tuple(part.strip() for part in text.split(",") if part.strip())
     try:
@@ -141,7 +195,45 @@ def _rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
         ),
         # Shorter ones could not be taken out of logs without taking words out.
         ("ANTHROPIC_API_KEY", not key or len(key) >= SHORTEST, f"at least {SHORTEST} characters"),
+        *_github_rules(of),
     )
+
+
+def _github_rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
+    token, secrets = of.github_token, of.github_webhook_secret
+    long_enough = f"at least {SHORTEST} printable characters, no spaces"
+    address = "an https address without user, query or fragment (http only on loopback)"
+    whole = bool(of.github_app_id) == bool(of.github_private_key)
+    return (
+        ("GITHUB_APP_ID", of.github_app_id >= 0, "the number of an App"),
+        ("GITHUB_PRIVATE_KEY", whole, "GITHUB_APP_ID and GITHUB_PRIVATE_KEY need each other"),
+        ("GITHUB_INSTALLATION_ID", of.github_installation_id >= 0, "the number of an installation"),
+        ("GITHUB_TOKEN", not token or _secret(token), long_enough),
+        (
+            "GITHUB_WEBHOOK_SECRET",
+            all(map(_secret, secrets)) and len(secrets) <= MAX_WEBHOOK_SECRETS,
+            f"{long_enough}, each; {MAX_WEBHOOK_SECRETS} of them at most",
+        ),
+        ("GITHUB_API_URL", _address(of.github_api_url), address),
+        ("GITHUB_SERVER_URL", _address(of.github_server_url), address),
+    )
+
+
+def _secret(text: str) -> bool:
+    return len(text) >= SHORTEST and text.isascii() and text.isprintable() and " " not in text
+
+
+def _address(text: str) -> bool:
+    """Credentials are sent there: only encrypted, or to this machine."""
+    try:
+        parts = urlsplit(text)
+        host, _port = parts.hostname or "", parts.port
+    except ValueError:
+        return False
+    if not text.isascii() or not text.isprintable() or "@" in text or "?" in text or "#" in text:
+        return False
+    safe = parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK)
+    return safe and bool(host)
 
 
 def _invalid(variable: str, problem: str) -> Refused:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_work_orders.security.redaction import MARK, Redactor
+from agent_work_orders.security.redaction import MARK, MOST_ADDED, Redactor
 
 SECRET = "s3cr3t/with+odd=chars&<more>\"'"
 CLEAN = Redactor([SECRET])
@@ -104,6 +104,30 @@ def test_values_and_bytes() -> None:
     assert CLEAN.value(value) == {"a": [MARK, {MARK: 1}], "n": 3, "none": None, "t": [MARK]}
     odd = b"\xff\xfe" + SECRET.encode() + b"\x00"
     assert CLEAN.content(odd) == b"\xff\xfe" + MARK.encode() + b"\x00"
+
+
+@pytest.mark.fault("I2")
+def test_what_was_minted_later_is_known_from_then_on() -> None:
+    redactor = Redactor([SECRET])
+    clean, token = redactor.text, "ghs_" + "Ab1" * 12
+    hidden = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+    assert token.encode().hex() in clean(token.encode().hex()) and hidden in clean(hidden)
+    redactor.add(token)
+    assert clean(f"a {token.encode().hex()} b") == f"a {MARK} b"
+    assert MARK in clean(hidden) and MARK in clean(SECRET)
+
+
+@pytest.mark.fault("I7")
+def test_what_was_added_is_bounded_and_the_newest_stay() -> None:
+    redactor = Redactor([SECRET])
+    tokens = [f"ghs_{n:036d}" for n in range(MOST_ADDED + 10)]
+    for token in [*tokens, tokens[20]]:
+        redactor.add(token)
+    hexed = [token.encode().hex() for token in tokens]
+    assert redactor.text(hexed[0]) == hexed[0]
+    assert redactor.text(hexed[-1]) == redactor.text(hexed[20]) == redactor.text(SECRET) == MARK
+    # All of them share a few beginnings: ordinary text is not searched for each.
+    assert len(redactor._by_beginning) < 40
 
 
 @pytest.mark.fault("I7")

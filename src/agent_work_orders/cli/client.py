@@ -164,7 +164,7 @@ def quiet_logs(settings: setting.Settings) -> None:
     from agent_work_orders.observability import logs
     from agent_work_orders.security.redaction import Redactor
 
-    redactor = Redactor([settings.anthropic_api_key])
+    redactor = Redactor(settings.secrets)
     level = "debug" if settings.log_level == "debug" else "critical"
     logs.configure(level=level, pretty=True, redact=redactor.value)
 

@@ -2,9 +2,10 @@
 
 Two rules: the secrets we know, in the forms in which they travel (plain, URL-, JSON- and
 HTML-escaped, base64 alone or inside a longer text, hex), and the shapes of well-known tokens.
-Each shape is looked for only where its first letters occur, so that ordinary text costs a few
-searches for a fixed string; every pattern is bounded and starts where a run of its characters
-starts, so that no text makes it slow.
+Each shape, and each form of a secret, is looked for only where its first letters occur, so that
+ordinary text costs a few searches for a fixed string (many tokens of one kind share their first
+letters); every pattern is bounded and starts where a run of its characters starts, so that no text
+makes it slow.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from urllib.parse import quote
 MARK = "[redacted]"
 # FAULTS I3: a shorter secret would redact ordinary words; it is refused where it is set.
 SHORTEST = 8
+MOST_ADDED = 256
+"""Tokens that live for an hour; those of GitHub are known by their shape for ever."""
+_BEGINNING = 4
 
 # `eyJ` where a run of token characters begins: after anything else, or after a terminal's colour.
 _EYJ = (
@@ -44,16 +48,33 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 class Redactor:
-    """Immutable; made anew when the known secrets change."""
+    """What it was made with is known for ever; of what was added later, the newest `MOST_ADDED`.
+    May be used by several threads; `add` by one at a time."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        forms = {form for secret in secrets if len(secret) >= SHORTEST for form in _forms(secret)}
-        self._known = tuple(sorted(forms, key=len, reverse=True))
+        self._always = {form for secret in secrets for form in _known(secret)}
+        self._added: dict[str, None] = {}
+        self._by_beginning = _by_beginning(self._always)
+
+    def add(self, secret: str) -> None:
+        """One more, from now on: a token that was just minted."""
+        self._added.pop(secret, None)
+        self._added[secret] = None
+        while len(self._added) > MOST_ADDED:
+            del self._added[next(iter(self._added))]
+        forms = {form for added in self._added for form in _known(added)}
+        self._by_beginning = _by_beginning(self._always | forms)
 
     def text(self, text: str) -> str:
-        for form in self._known:
-            if form in text:
-                text = text.replace(form, MARK)
+        found = [
+            form
+            for beginning, forms in self._by_beginning
+            if beginning in text
+            for form in forms
+            if form in text
+        ]
+        for form in sorted(found, key=len, reverse=True):
+            text = text.replace(form, MARK)
         for needle, shape in _SHAPES:
             if needle in text:
                 text = shape.sub(MARK, text)
@@ -73,6 +94,17 @@ class Redactor:
         if isinstance(value, list | tuple):
             return [self.value(item) for item in value]
         return value
+
+
+def _known(secret: str) -> set[str]:
+    return _forms(secret) if len(secret) >= SHORTEST else set()
+
+
+def _by_beginning(forms: Iterable[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    groups: dict[str, list[str]] = {}
+    for form in forms:
+        groups.setdefault(form[:_BEGINNING], []).append(form)
+    return tuple((beginning, tuple(group)) for beginning, group in groups.items())
 
 
 def _forms(secret: str) -> set[str]:

@@ -50,7 +50,7 @@ def up(
 
     settings = setting.load(host=host, port=port, home=home)
     _refuse_second(settings.home)
-    redactor = Redactor([settings.anthropic_api_key])
+    redactor = Redactor(settings.secrets)
     pretty = sys.stderr.isatty()
     logs.configure(level=settings.log_level, pretty=pretty, redact=redactor.value)
 
