@@ -6,9 +6,15 @@ CREATE INDEX artifacts_by_content ON artifacts (sha256);
 
 CREATE INDEX audit_of_order ON audit (order_id, n) WHERE order_id IS NOT NULL;
 
+CREATE INDEX deliveries_settled ON deliveries (received_at_ms) WHERE outcome IS NOT NULL;
+
+CREATE INDEX deliveries_waiting ON deliveries (n) WHERE outcome IS NULL;
+
 CREATE UNIQUE INDEX events_of_run ON events (run, seq);
 
 CREATE INDEX ledger_of_order ON ledger (order_id, intended_at_ms);
+
+CREATE INDEX order_subjects_of ON order_subjects (repository_id, subject, at_ms);
 
 CREATE INDEX orders_by_creation ON orders (created_at_ms);
 
@@ -71,6 +77,18 @@ CREATE TABLE audit (
     chain BLOB NOT NULL
 );
 
+CREATE TABLE deliveries (
+    n INTEGER PRIMARY KEY,
+    delivery_id TEXT NOT NULL UNIQUE,
+    event TEXT NOT NULL,
+    received_at_ms INTEGER NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    outcome TEXT CHECK (outcome IN ('handled', 'ignored', 'failed')),
+    why TEXT NOT NULL DEFAULT '',
+    settled_at_ms INTEGER,
+    body BLOB
+);
+
 CREATE TABLE effects (
     run INTEGER NOT NULL,
     effect_id TEXT NOT NULL,
@@ -129,6 +147,15 @@ CREATE TABLE log_entries (
 CREATE TABLE meta (
     name TEXT PRIMARY KEY,
     value
+) WITHOUT ROWID;
+
+CREATE TABLE order_subjects (
+    order_id TEXT PRIMARY KEY,
+    repository_id INTEGER NOT NULL,
+    subject TEXT NOT NULL,
+    purpose TEXT NOT NULL,
+    asked_by TEXT NOT NULL,
+    at_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 CREATE TABLE orders (

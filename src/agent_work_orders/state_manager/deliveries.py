@@ -15,6 +15,8 @@ DAY_MS = 86_400_000
 KEEP_MS = 35 * DAY_MS
 MAX_WAITING = 20_000
 """More is refused with 503: GitHub keeps them, and they can be redelivered."""
+MAX_BATCH_BYTES = 32 * 1024 * 1024
+"""Of bodies that `waiting` gives at once; one alone may be larger."""
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +30,21 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Outcome = Literal["handled", "ignored", "failed"]
+State = Literal["waiting", "handled", "ignored", "failed"]
+
+
+class DeliveryRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What people are shown: everything but the body."""
+
+    n: int
+    delivery_id: str
+    event: str
+    received_at_ms: int
+    attempts: int
+    state: State
+    why: str
+    settled_at_ms: int | None
+    has_body: bool
 
 
 class Deliveries(Protocol):
@@ -35,18 +52,42 @@ class Deliveries(Protocol):
         """Keep it, durably; False when it is known already. Unavailable `intake_full`."""
         ...
 
-    def waiting(self, limit: int = 100) -> list[Delivery]:
-        """Not handled yet, in the order of arrival."""
+    async def note(self, delivery_id: str, event: str, why: str, at_ms: int) -> None:
+        """Keep, without its body, that one failed before it could be taken. A known one stays as
+        it is."""
+        ...
+
+    def waiting(self, limit: int = 100, *, after: int = 0) -> list[Delivery]:
+        """Not handled yet, in the order of arrival, from the first after a number. Fewer than
+        asked for when their bodies are large (`MAX_BATCH_BYTES`); none only when there is none."""
         ...
 
     async def tried(self, n: int) -> None:
         """One more attempt begins."""
         ...
 
+    async def held(self, n: int) -> None:
+        """The attempt that began was not the delivery's fault (a quota, an outage): it does not
+        count."""
+        ...
+
     async def settle(self, n: int, outcome: Outcome, why: str, at_ms: int) -> None:
-        """Handled: the body goes, the GUID and what became of it stay."""
+        """Handled: the body goes, the GUID and what became of it stay. A failed one keeps its
+        body. The first outcome counts."""
+        ...
+
+    async def reopen(self, delivery_id: str) -> bool:
+        """Let a failed one wait again, its attempts forgotten; False when there is none."""
         ...
 
     async def trim(self, before_ms: int) -> int:
         """Forget settled ones that are older."""
         ...
+
+    def page(
+        self, *, state: State | None = None, before: int | None = None, limit: int = 100
+    ) -> list[DeliveryRecord]:
+        """Newest first."""
+        ...
+
+    def find(self, delivery_id: str) -> DeliveryRecord | None: ...

@@ -23,6 +23,7 @@ from agent_work_orders.state_manager.sqlite.database import (
     failure_of,
     migrations,
 )
+from agent_work_orders.state_manager.sqlite.deliveries import SqliteDeliveries
 from agent_work_orders.state_manager.sqlite.feed import SqliteFeed
 from agent_work_orders.state_manager.sqlite.idempotency import SqliteIdempotencyKeys
 from agent_work_orders.state_manager.sqlite.journal import SqliteJournal
@@ -31,6 +32,7 @@ from agent_work_orders.state_manager.sqlite.ledger import SqliteLedger
 from agent_work_orders.state_manager.sqlite.logbook import SqliteLogbook
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.records import SqliteRecords
+from agent_work_orders.state_manager.sqlite.subjects import SqliteSubjects
 from agent_work_orders.state_manager.sqlite.versions import SqliteVersions
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
@@ -55,6 +57,8 @@ class SqliteArchive:
         self.ledger = SqliteLedger(writer, readers)
         self.keys = SqliteKeys(writer, readers, clock)
         self.audit = SqliteAudit(writer, readers)
+        self.deliveries = SqliteDeliveries(writer, readers)
+        self.subjects = SqliteSubjects(writer, readers)
         self.artifacts = _Kept(home / "artifacts", SqliteArtifactList(writer, readers))
 
     def close(self) -> None:

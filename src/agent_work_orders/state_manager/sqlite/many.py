@@ -31,6 +31,20 @@ def execute_rows(connection: sqlite3.Connection, sql: str, rows: Sequence[Sequen
             start += size
 
 
+def returned_rows(
+    connection: sqlite3.Connection, sql: str, rows: Sequence[Sequence[Any]]
+) -> list[Any]:
+    """The same for a statement with RETURNING: what it returned."""
+    start, total, found = 0, len(rows), []
+    for size in _SIZES:
+        while total - start >= size:
+            piece = list(chain.from_iterable(rows[start : start + size]))
+            wide = _widened(sql, len(rows[start]), size)
+            found += connection.execute(wide, piece).fetchall()
+            start += size
+    return found
+
+
 @lru_cache(maxsize=256)
 def _widened(sql: str, width: int, size: int) -> str:
     row = "(" + ",".join("?" * width) + ")"

@@ -22,6 +22,7 @@ from agent_work_orders.state_manager.sqlite.database import (
     prepare,
     settle,
 )
+from agent_work_orders.state_manager.sqlite.deliveries import SqliteDeliveries
 from agent_work_orders.state_manager.sqlite.feed import SqliteFeed
 from agent_work_orders.state_manager.sqlite.idempotency import SqliteIdempotencyKeys
 from agent_work_orders.state_manager.sqlite.journal import SqliteJournal
@@ -31,6 +32,7 @@ from agent_work_orders.state_manager.sqlite.logbook import SqliteLogbook
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.records import SqliteRecords
 from agent_work_orders.state_manager.sqlite.sessions import SqliteSessions
+from agent_work_orders.state_manager.sqlite.subjects import SqliteSubjects
 from agent_work_orders.state_manager.sqlite.versions import SqliteVersions
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
@@ -80,6 +82,8 @@ class SqliteStore:
         self.keys = SqliteKeys(self.writer, readers, clock)
         self.sessions = SqliteSessions(self.writer, readers, clock)
         self.audit = SqliteAudit(self.writer, readers)
+        self.deliveries = SqliteDeliveries(self.writer, readers)
+        self.subjects = SqliteSubjects(self.writer, readers)
         self.artifacts = FileArtifacts(
             self.home / "artifacts",
             SqliteArtifactList(self.writer, readers),
