@@ -17,6 +17,7 @@ from agent_work_orders.agent_executor.registry import Registry
 from agent_work_orders.agent_executor.transcript import decode
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.engines.perform import Answer, Desk, Request
+from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.github_integration.local_forge import LocalForge
 from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.mirrors import Mirrors
@@ -114,7 +115,8 @@ class Bench:
             recall=lambda _order, _path: list(decode(b"".join(self.transcript)).entries),
             redact=self.redactor.text,
         )
-        tools = toolbox.make(agents, self.workspaces, self.mirrors, self.forge, self.redactor.text)
+        forges = Forges(self.forge)
+        tools = toolbox.make(agents, self.workspaces, self.mirrors, forges, self.redactor.text)
         self.desk = Desk(
             tools,
             ledger=self.ledger,

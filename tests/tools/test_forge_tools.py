@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from bench import BRANCH, CANARY, ORDER, Bench, Crash, git
 
-from agent_work_orders.github_integration.forge import Proposal
+from agent_work_orders.github_integration.forge import Proposal, Repository
 
 ONE = "default: [{write: {path: one.txt, content: one}}]"
 
@@ -73,13 +73,13 @@ async def test_another_orders_pull_request_is_not_closed(bench: Bench) -> None:
     await bench.agent(ONE, path="build")
     theirs = Proposal(
         order_id="wo-bbbbbbbbbbbbbbbb",
-        repository=bench.order.repository,
+        repository=Repository(key=bench.order.repository),
         title="theirs",
         body="",
         head_branch="x",
         base_branch="main",
         head_sha="0" * 40,
-        base_sha="0" * 40,
+        base_sha="1" * 40,
     )
     await bench.forge.open_pull_request(theirs, "wo-bbbbbbbbbbbbbbbb:pull_request")
     undone = await bench.undo("forge.close_pull_request", number=1)

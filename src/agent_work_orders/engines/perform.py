@@ -7,7 +7,7 @@ larger is kept as an artifact and replaced by its hash.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ from agent_work_orders.recovery.breaker import Breaker
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.state_manager.artifacts import Artifacts
 from agent_work_orders.state_manager.ledger import Ledger
+from agent_work_orders.state_manager.once import Do, Look, once
 from agent_work_orders.tools.tool import JsonObject, Order, Parked, Prompt, Tool
 from agent_work_orders.workflow_engine import effects as ask
 from agent_work_orders.workflow_engine.events import (
@@ -39,9 +40,6 @@ KEPT_TEXT_BYTES = 1_024
 GRACE_S = 30.0
 
 Answer = TaskSucceeded | TaskFailed | TaskParked
-Look = Callable[[], Awaitable[JsonObject | None]]
-Do = Callable[[], Awaitable[JsonObject]]
-
 
 CANCELLED = Failure(
     category="permanent",
@@ -113,20 +111,17 @@ class Context:
     async def once(
         self, key: str, *, what: str, intent: JsonObject, look: Look, do: Do
     ) -> JsonObject:
-        ledger, order_id = self._desk.ledger, self.order.order_id
-        entry = await ledger.find(key)
-        if entry is not None and entry.receipt is not None:
-            return entry.receipt
-        found = None
-        if entry is None:
-            await ledger.intend(
-                key, order_id=order_id, what=what, intent=intent, at_ms=self.now_ms()
-            )
-        else:
-            found = await look()
-        receipt = self._desk.clean.value(found if found is not None else await do())
-        kept = await ledger.receive(key, receipt, at_ms=self.now_ms())
-        return kept.receipt if kept.receipt is not None else receipt
+        return await once(
+            self._desk.ledger,
+            self._desk.clock,
+            key,
+            order_id=self.order.order_id,
+            what=what,
+            intent=intent,
+            look=look,
+            do=do,
+            clean=self._desk.clean.value,
+        )
 
     def log(self, event: str, *, level: str = "info", **fields: Any) -> None:
         self._desk.log(self.order.order_id, event, level, {"task": self.path, **fields})

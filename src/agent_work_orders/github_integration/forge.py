@@ -75,6 +75,9 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     base_sha: str
     draft: bool = False
     evidence: dict[str, Any] = {}
+    closes: int | None = None
+    """The issue that merging it closes. Such words inside of `body` are a stranger's: they are
+    made harmless."""
 
 
 class Forge(Protocol):
@@ -87,8 +90,9 @@ class Forge(Protocol):
         ...
 
     async def open_pull_request(self, proposal: Proposal, key: str) -> PullRequest:
-        """Open it. An open one of the same branches that is not ours is Permanent
-        `pull_request_exists`; nothing to offer is Permanent `no_changes`."""
+        """Open it. An open one of the same branches under this key is brought up to the proposal
+        and returned; one that is not ours is Permanent `pull_request_exists`; nothing to offer is
+        Permanent `no_changes`."""
         ...
 
     async def update_pull_request(self, number: int, proposal: Proposal, key: str) -> PullRequest:
@@ -308,7 +312,7 @@ class Hub(Forge, Protocol):
         """Merge when all that is required has passed. On already: harmless."""
         ...
 
-    # -- administration (GH6)
+    # -- administration
 
     async def dispatch(
         self, repository: Repository, workflow: str, ref: str, inputs: dict[str, str]

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from agent_work_orders.errors import NotFound
-from agent_work_orders.github_integration.forge import Proposal, PullRequest
+from agent_work_orders.errors import NotFound, Permanent
+from agent_work_orders.github_integration.forge import Proposal, PullRequest, Repository
 
 TITLE = "review.json"
 
@@ -31,23 +33,27 @@ class LocalForge:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        # Whether a branch is offered already, and offering it, is one step.
+        self._opening = threading.Lock()
 
     async def sweep(self) -> None:
         """Remove the drafts of a killed process. Only for the directory's owner, at its start."""
         for draft in await asyncio.to_thread(lambda: list(self._folder.glob("*/*/*.tmp"))):
             draft.unlink(missing_ok=True)
 
-    async def find_pull_request(self, repository: str, key: str) -> PullRequest | None:
-        return await asyncio.to_thread(self._find, repository, key)
+    async def find_pull_request(
+        self, repository: Repository, key: str, head_branch: str
+    ) -> PullRequest | None:
+        return await asyncio.to_thread(self._find, repository.key, key, head_branch)
 
     async def open_pull_request(self, proposal: Proposal, key: str) -> PullRequest:
         return await asyncio.to_thread(self._open, proposal, key)
 
-    async def update_pull_request(self, number: int, proposal: Proposal) -> PullRequest:
-        return await asyncio.to_thread(self._update, number, proposal)
+    async def update_pull_request(self, number: int, proposal: Proposal, key: str) -> PullRequest:
+        return await asyncio.to_thread(self._update, number, proposal, key)
 
-    async def close_pull_request(self, repository: str, number: int, reason: str) -> None:
-        await asyncio.to_thread(self._close, repository, number, reason)
+    async def close_pull_request(self, repository: Repository, number: int, reason: str) -> None:
+        await asyncio.to_thread(self._close, repository.key, number, reason)
 
     def reviews(self, repository: str) -> list[Review]:
         """All of a repository, by number. Blocking."""
@@ -58,28 +64,47 @@ class LocalForge:
         found = (self._read(repository, number) for number in numbers)
         return [review for review in found if review is not None]
 
-    def _find(self, repository: str, key: str) -> PullRequest | None:
+    def _find(self, repository: str, key: str, head_branch: str) -> PullRequest | None:
         for review in reversed(self.reviews(repository)):
-            if review.key == key:
+            if review.key == key and review.proposal.head_branch == head_branch:
                 return self._shown(review)
         return None
 
     def _open(self, proposal: Proposal, key: str) -> PullRequest:
-        number = self._take_number(proposal.repository)
-        return self._offer(Review(key=key, number=number, state="open", proposal=proposal))
+        if proposal.head_sha == proposal.base_sha:
+            raise Permanent(
+                "no_changes",
+                f"{proposal.head_branch} has no commit that {proposal.base_branch} lacks",
+                hint="Read the transcript; say more precisely what to change and retry.",
+            )
+        repository = proposal.repository.key
+        with self._opening:
+            for other in self.reviews(repository):
+                if other.state == "closed" or not _same_branches(other.proposal, proposal):
+                    continue
+                if other.key == key:
+                    return self._update(other.number, proposal, key)
+                raise Permanent(
+                    "pull_request_exists",
+                    f"{proposal.head_branch} is offered already, as review {other.number}",
+                    hint="Close that one, or push to another branch.",
+                )
+            number = self._take_number(repository)
+            state = "draft" if proposal.draft else "open"
+            return self._offer(Review(key=key, number=number, state=state, proposal=proposal))
 
-    def _update(self, number: int, proposal: Proposal) -> PullRequest:
-        before = self._known(proposal.repository, number)
-        return self._offer(msgspec.structs.replace(before, proposal=proposal))
+    def _update(self, number: int, proposal: Proposal, key: str) -> PullRequest:
+        before = self._known(proposal.repository.key, number)
+        state = "open" if before.state == "draft" and not proposal.draft else before.state
+        return self._offer(msgspec.structs.replace(before, key=key, state=state, proposal=proposal))
 
     def _offer(self, review: Review) -> PullRequest:
         proposal = review.proposal
-        folder = self._folder / proposal.repository / str(review.number)
+        folder = self._folder / proposal.repository.key / str(review.number)
         summary = f"# {proposal.title}\n\n{proposal.body}\n"
         write(folder / "summary.md", summary.encode("utf-8", "replace"))
-        whole = msgspec.structs.replace(review, state="draft" if proposal.draft else "open")
-        write(folder / TITLE, msgspec.json.format(msgspec.json.encode(whole)))
-        return self._shown(whole)
+        write(folder / TITLE, msgspec.json.format(msgspec.json.encode(review)))
+        return self._shown(review)
 
     def _close(self, repository: str, number: int, reason: str) -> None:
         review = self._known(repository, number)
@@ -114,19 +139,33 @@ class LocalForge:
             content = (self._folder / repository / str(number) / TITLE).read_bytes()
         except FileNotFoundError:
             return None
-        return msgspec.json.decode(content, type=Review)
+        return _read_review(content)
 
     def _shown(self, review: Review) -> PullRequest:
         proposal = review.proposal
         return PullRequest(
             number=review.number,
             title=proposal.title,
-            url=str(self._folder / proposal.repository / str(review.number) / "summary.md"),
+            url=str(self._folder / proposal.repository.key / str(review.number) / "summary.md"),
             head_branch=proposal.head_branch,
             base_branch=proposal.base_branch,
             head_sha=proposal.head_sha,
             state=review.state,
+            body=proposal.body,
         )
+
+
+def _same_branches(one: Proposal, other: Proposal) -> bool:
+    return (one.head_branch, one.base_branch) == (other.head_branch, other.base_branch)
+
+
+def _read_review(content: bytes) -> Review:
+    """Also one of the time when a repository was its key alone."""
+    stored: dict[str, Any] = msgspec.json.decode(content)
+    repository = stored["proposal"]["repository"]
+    if isinstance(repository, str):
+        stored["proposal"]["repository"] = {"key": repository}
+    return msgspec.convert(stored, Review)
 
 
 def write(path: Path, content: bytes) -> None:

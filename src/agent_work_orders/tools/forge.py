@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agent_work_orders.errors import Permanent, Refused
-from agent_work_orders.github_integration.forge import Forge, Proposal
+from agent_work_orders.github_integration.forge import Proposal, PullRequest, Repository
+from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.sandbox_manager.sandbox import Sandbox
 from agent_work_orders.tools import commit_message
@@ -43,9 +44,11 @@ class OpenPullRequest:
         undo="forge.close_pull_request",
     )
 
-    def __init__(self, workspaces: Workspaces, forge: Forge, redact: Callable[[str], str]) -> None:
+    def __init__(
+        self, workspaces: Workspaces, forges: Forges, redact: Callable[[str], str]
+    ) -> None:
         self._workspaces = workspaces
-        self._forge = forge
+        self._forges = forges
         self._redact = redact
 
     async def __call__(
@@ -59,25 +62,27 @@ class OpenPullRequest:
     ) -> JsonObject:
         async with self._workspaces.own(ctx) as workspace:
             await push_head(ctx, workspace)
-            proposal = await self._proposal(ctx, workspace, title, body, draft, tests)
             order, key = ctx.order, key_of(ctx.order.order_id)
+            place = self._forges.at(order.repository, order.repository_url)
+            forge = place.forge
+            proposal = await self._proposal(
+                ctx, workspace, place.repository, title=title, body=body, draft=draft, tests=tests
+            )
 
             async def look() -> JsonObject | None:
-                """The order's open one: made before a crash, or by an earlier pass of the task."""
-                found = await self._forge.find_pull_request(order.repository, key)
+                """The order's open one, made before a crash."""
+                found = await forge.find_pull_request(place.repository, key, order.branch)
                 if found is None or found.state == "closed":
                     return None
-                if found.head_sha != proposal.head_sha:
-                    found = await self._forge.update_pull_request(found.number, proposal)
-                return _receipt(found.number, found.url, proposal)
+                if found.state != "merged":
+                    found = await forge.update_pull_request(found.number, proposal, key)
+                return _receipt(found, proposal)
 
             async def do() -> JsonObject:
-                there = await look()
-                if there is not None:
-                    return there
-                opened = await self._forge.open_pull_request(proposal, key)
+                """Opens one, or brings that of an earlier task of the order up to date."""
+                opened = await forge.open_pull_request(proposal, key)
                 ctx.log("github_pull_request_created", pull_request_url=opened.url)
-                return _receipt(opened.number, opened.url, proposal)
+                return _receipt(opened, proposal)
 
             return await ctx.once(
                 f"{ctx.key}:pull_request",
@@ -91,6 +96,8 @@ class OpenPullRequest:
         self,
         ctx: ToolContext,
         workspace: Workspace,
+        repository: Repository,
+        *,
         title: str,
         body: str,
         draft: bool,
@@ -110,7 +117,7 @@ class OpenPullRequest:
         }
         return Proposal(
             order_id=order.order_id,
-            repository=order.repository,
+            repository=repository,
             title=self._redact(commit_message.title(order, title or said_title)),
             body=self._redact(body) or said_body or _body(ctx, evidence),
             head_branch=order.branch,
@@ -119,6 +126,7 @@ class OpenPullRequest:
             base_sha=workspace.base_sha,
             draft=draft,
             evidence=evidence,
+            closes=int(order.github_issue_number) if order.github_issue_number else None,
         )
 
 
@@ -136,22 +144,24 @@ class ClosePullRequest:
         risk="medium",
     )
 
-    def __init__(self, forge: Forge, mirrors: Mirrors) -> None:
-        self._forge = forge
+    def __init__(self, forges: Forges, mirrors: Mirrors) -> None:
+        self._forges = forges
         self._delete_branch = DeleteBranch(mirrors)
 
     async def __call__(
         self, ctx: ToolContext, *, number: int, branch: str | None = None, head: str | None = None
     ) -> JsonObject:
-        reason = f"rolled back with {ctx.order.order_id}"
-        mine = await self._forge.find_pull_request(ctx.order.repository, key_of(ctx.order.order_id))
+        order, key = ctx.order, key_of(ctx.order.order_id)
+        place = self._forges.at(order.repository, order.repository_url)
+        mine = await place.forge.find_pull_request(place.repository, key, order.branch)
         if mine is None or mine.number != number:
             raise Permanent(
                 "pull_request_not_ours",
                 f"This order did not open #{number}",
                 hint="An order closes only its own pull request; close that one by hand.",
             )
-        await self._forge.close_pull_request(ctx.order.repository, number, reason)
+        reason = f"rolled back with {order.order_id}"
+        await place.forge.close_pull_request(place.repository, number, reason)
         if branch is not None and head is not None:
             await self._delete_branch(ctx, branch=branch, head=head)
         return {"closed": True}
@@ -193,11 +203,11 @@ def _body(ctx: ToolContext, evidence: JsonObject) -> str:
     return "\n\n".join(lines)
 
 
-def _receipt(number: int, address: str, proposal: Proposal) -> JsonObject:
+def _receipt(opened: PullRequest, proposal: Proposal) -> JsonObject:
     return {
-        "number": number,
-        "url": address,
+        "number": opened.number,
+        "url": opened.url,
         "branch": proposal.head_branch,
         "head": proposal.head_sha,
-        "draft": proposal.draft,
+        "draft": opened.state == "draft",
     }

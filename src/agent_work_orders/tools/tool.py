@@ -47,6 +47,9 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str = ""
     github_issue_number: str | None = None
     title: str = ""
+    github: JsonObject | None = None
+    """What it is about on the hub, as far as it came from there: `repository_id`, `full_name`,
+    `issue`, `pull_request` (numbers), `head_sha`, `comment_id`, `sender`."""
 
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent_work_orders.github_integration.forge import Forge
+from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.repositories.mirrors import Mirrors
-from agent_work_orders.tools import forge as forges
-from agent_work_orders.tools import git, sandbox, tests
+from agent_work_orders.tools import forge, git, sandbox, tests
 from agent_work_orders.tools.agent import AgentCommand, AgentPrompt, Agents
 from agent_work_orders.tools.tool import Tool
 from agent_work_orders.tools.workspaces import Workspaces
@@ -25,8 +24,8 @@ CATALOGUE: Catalogue = {
         git.Rollback.info,
         sandbox.Exec.info,
         tests.Run.info,
-        forges.OpenPullRequest.info,
-        forges.ClosePullRequest.info,
+        forge.OpenPullRequest.info,
+        forge.ClosePullRequest.info,
     )
 }
 
@@ -35,7 +34,7 @@ def make(
     agents: Agents,
     workspaces: Workspaces,
     mirrors: Mirrors,
-    forge: Forge,
+    forges: Forges,
     redact: Callable[[str], str],
 ) -> dict[str, Tool]:
     made: list[Tool] = [
@@ -48,8 +47,8 @@ def make(
         git.Rollback(workspaces),
         sandbox.Exec(workspaces),
         tests.Run(workspaces),
-        forges.OpenPullRequest(workspaces, forge, redact),
-        forges.ClosePullRequest(forge, mirrors),
+        forge.OpenPullRequest(workspaces, forges, redact),
+        forge.ClosePullRequest(forges, mirrors),
     ]
     return {tool.info.name: tool for tool in made}
 

@@ -11,6 +11,7 @@ from agent_work_orders.agent_executor.registry import Registry
 from agent_work_orders.clock import Clock
 from agent_work_orders.engines.engine import Engine
 from agent_work_orders.engines.perform import Log
+from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.github_integration.local_forge import LocalForge
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.sandbox_manager.sandbox import Sandboxes
@@ -45,6 +46,7 @@ class Rooms(msgspec.Struct, frozen=True, kw_only=True):
     sandboxes: Sandboxes
     agents: Registry
     forge: LocalForge
+    forges: Forges
     transcripts: Transcripts
     shelf: Shelf
     catalogue: Catalogue
