@@ -259,7 +259,8 @@ class Hub(Forge, Protocol):
     async def find_check(self, repository: Repository, head_sha: str, key: str) -> int | None: ...
 
     async def add_check(self, repository: Repository, check: Check, key: str) -> int:
-        """Its id. Annotations beyond the first 50 follow in further requests."""
+        """Its id. Annotations beyond the first 50 follow in further requests; what of them is
+        missing after a lost answer is added by `edit_check`."""
         ...
 
     async def edit_check(
@@ -304,6 +305,10 @@ class Hub(Forge, Protocol):
         """The merge commit. Merged already: its commit. Permanent `merge_refused` with the
         service's reason (protected, reviews missing, conflict), `merge_head_changed`; never
         bypasses a protection."""
+        ...
+
+    async def mark_ready(self, repository: Repository, number: int) -> PullRequest:
+        """No draft any more. Repeating is harmless."""
         ...
 
     async def enable_auto_merge(

@@ -1,0 +1,17 @@
+"""The hub that is GitHub: its parts put together. What is agreed on stands in forge.py."""
+
+from __future__ import annotations
+
+from agent_work_orders.github_integration.administration import Administration
+from agent_work_orders.github_integration.checks import Checks
+from agent_work_orders.github_integration.conversation import Conversation
+from agent_work_orders.github_integration.quota import Priority
+from agent_work_orders.github_integration.reviews import Reviews
+
+
+class GithubForge(Reviews, Conversation, Checks, Administration):
+    name = "github"
+
+    def asking(self, priority: Priority) -> GithubForge:
+        """The same for somebody who waits, or for nobody."""
+        return GithubForge(self._transport, hosts=self._hosts, priority=priority, sleep=self._sleep)

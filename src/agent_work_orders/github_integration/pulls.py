@@ -1,0 +1,226 @@
+"""Pull requests: found by branch, marker and author; opened, updated, closed, merged."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from agent_work_orders.errors import NotFound, Permanent, Refused
+from agent_work_orders.github_integration import markers, neutral, wire
+from agent_work_orders.github_integration.forge import (
+    ChangedFile,
+    Proposal,
+    PullRequest,
+    Repository,
+)
+from agent_work_orders.github_integration.speaker import Speaker
+
+MergeMethod = Literal["merge", "squash", "rebase"]
+
+_READY = """\
+mutation($id: ID!) {
+  markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { id isDraft } }
+}"""
+_AUTO_MERGE_STATE = """\
+query($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) { id autoMergeRequest { mergeMethod } }
+  }
+}"""
+_AUTO_MERGE = """\
+mutation($id: ID!, $method: PullRequestMergeMethod!) {
+  enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: $method}) {
+    pullRequest { id }
+  }
+}"""
+
+
+class Pulls(Speaker):
+    async def find_pull_request(
+        self, repository: Repository, key: str, head_branch: str
+    ) -> PullRequest | None:
+        async def look() -> PullRequest | None:
+            owner = repository.full_name.partition("/")[0]
+            found = await self._pages(
+                repository,
+                "pulls",
+                wire.Pull,
+                head=f"{owner}:{head_branch}",
+                state="all",
+                sort="created",
+                direction="desc",
+            )
+            for one in sorted(found, key=lambda pull: -pull.number):
+                if one.head.ref == head_branch and await self._is_ours(one, key):
+                    return one.shown()
+            return None
+
+        return await self._look(look)
+
+    async def open_pull_request(self, proposal: Proposal, key: str) -> PullRequest:
+        body = {
+            "title": neutral.line(proposal.title, markers.TITLE_LIMIT),
+            "body": self._body(proposal, key),
+            "head": proposal.head_branch,
+            "base": proposal.base_branch,
+            "draft": proposal.draft,
+        }
+        try:
+            made = await self._send("POST", proposal.repository, "pulls", body, creates=True)
+        except Permanent as error:
+            words = said(error)
+            if "no commits between" in words:
+                raise _no_changes(proposal) from error
+            if "already exists" not in words:
+                raise
+            return await self._adopt(proposal, key)
+        return wire.written(made, wire.Pull).shown()
+
+    async def _adopt(self, proposal: Proposal, key: str) -> PullRequest:
+        """The open one of these branches, if it is ours."""
+        owner = proposal.repository.full_name.partition("/")[0]
+        found = await self._pages(
+            proposal.repository,
+            "pulls",
+            wire.Pull,
+            head=f"{owner}:{proposal.head_branch}",
+            base=proposal.base_branch,
+            state="open",
+        )
+        for one in found:
+            if one.head.ref == proposal.head_branch and await self._is_ours(one, key):
+                return await self.update_pull_request(one.number, proposal, key)
+        at = f" as #{found[0].number}" if found else ""
+        raise Permanent(
+            "pull_request_exists",
+            f"{proposal.head_branch} is offered already{at}, and not by this order",
+            hint="Close that one, or push to another branch.",
+        )
+
+    async def update_pull_request(self, number: int, proposal: Proposal, key: str) -> PullRequest:
+        repository, path = proposal.repository, f"pulls/{number}"
+        before = await self._pull(repository, number)
+        changes: dict[str, Any] = {
+            "title": neutral.line(proposal.title, markers.TITLE_LIMIT),
+            "body": self._body(proposal, key),
+        }
+        if before.state == "open" and before.base.ref != proposal.base_branch:
+            changes["base"] = proposal.base_branch
+        after = wire.written(await self._send("PATCH", repository, path, changes), wire.Pull)
+        if after.draft and after.state == "open" and not proposal.draft:
+            await self.mark_ready(repository, number)
+            after = await self._pull(repository, number)
+        return after.shown()
+
+    async def mark_ready(self, repository: Repository, number: int) -> PullRequest:
+        pull = await self._pull(repository, number)
+        if pull.draft and pull.state == "open":
+            await self._graphql(repository, _READY, writes=True, id=pull.node_id)
+            pull = await self._pull(repository, number)
+        return pull.shown()
+
+    async def close_pull_request(self, repository: Repository, number: int, reason: str) -> None:
+        # The reason is the order's to tell: a comment would be a second write without a key.
+        pull = await self._pull(repository, number)
+        if pull.state == "open":
+            await self._send("PATCH", repository, f"pulls/{number}", {"state": "closed"})
+
+    async def pull_request(self, repository: Repository, number: int) -> PullRequest:
+        return (await self._pull(repository, number)).shown()
+
+    async def files(self, repository: Repository, number: int) -> list[ChangedFile]:
+        found = await self._pages(repository, f"pulls/{number}/files", wire.File)
+        return [one.shown() for one in found]
+
+    async def merge(
+        self, repository: Repository, number: int, *, head_sha: str, method: MergeMethod
+    ) -> str:
+        pull = await self._pull(repository, number)
+        if pull.merged_at is not None:
+            return pull.merge_commit_sha or ""
+        asked = {"sha": head_sha, "merge_method": method}
+        try:
+            answer = await self._send("PUT", repository, f"pulls/{number}/merge", asked)
+        except Permanent as error:
+            status = error.context.get("status")
+            if status not in (405, 409, 422):
+                raise
+            pull = await self._pull(repository, number)
+            if pull.merged_at is not None:
+                return pull.merge_commit_sha or ""
+            if pull.head.sha != head_sha:
+                raise _head_changed(number, head_sha, pull.head.sha) from error
+            raise _merge_refused(number, error) from error
+        return wire.written(answer, wire.Merged).sha
+
+    async def enable_auto_merge(
+        self, repository: Repository, number: int, method: MergeMethod
+    ) -> None:
+        owner, _, name = repository.full_name.partition("/")
+        found = await self._graphql(
+            repository, _AUTO_MERGE_STATE, writes=False, owner=owner, name=name, number=number
+        )
+        pull = (found.get("repository") or {}).get("pullRequest")
+        if pull is None:
+            raise _unknown(number)
+        if pull.get("autoMergeRequest"):
+            return
+        try:
+            await self._graphql(
+                repository, _AUTO_MERGE, writes=True, id=pull["id"], method=method.upper()
+            )
+        except Permanent as error:
+            if error.code != "github_refused":
+                raise
+            raise _merge_refused(number, error) from error
+
+    async def _pull(self, repository: Repository, number: int) -> wire.Pull:
+        try:
+            return wire.read(await self._get(repository, f"pulls/{number}"), wire.Pull)
+        except NotFound as error:
+            raise _unknown(number) from error
+
+    async def _is_ours(self, pull: wire.Pull, key: str) -> bool:
+        return markers.carries(pull.body, key) and await self._ours(pull.user)
+
+    def _body(self, proposal: Proposal, key: str) -> str:
+        closes = f"Closes #{proposal.closes}" if proposal.closes else ""
+        return self._seal(proposal.body, key, closes)
+
+
+def said(error: Refused | Permanent) -> str:
+    """The service's words, in lower case."""
+    errors = error.context.get("errors") or []
+    return " ".join([str(error.context.get("said", "")), *map(str, errors)]).lower()
+
+
+def _unknown(number: int) -> NotFound:
+    return NotFound(
+        "review_unknown",
+        f"There is no pull request #{number}",
+        hint="`awo show` names the pull request of an order.",
+    )
+
+
+def _no_changes(proposal: Proposal) -> Permanent:
+    return Permanent(
+        "no_changes",
+        f"{proposal.head_branch} has no commit that {proposal.base_branch} lacks",
+        hint="Read the transcript; say more precisely what to change and retry.",
+    )
+
+
+def _head_changed(number: int, ours: str, theirs: str) -> Permanent:
+    return Permanent(
+        "merge_head_changed",
+        f"#{number} is at {theirs[:12]} now, not at {ours[:12]} as when it was decided",
+        hint="Look at what was pushed since, then merge again.",
+    )
+
+
+def _merge_refused(number: int, error: Permanent) -> Permanent:
+    words = "; ".join([str(error.context.get("said", "")), *error.context.get("errors", [])])
+    return Permanent(
+        "merge_refused",
+        f"GitHub does not merge #{number}: {words.strip('; ') or error.message}",
+        hint="Meet what the branch requires (reviews, checks, no conflict); nothing is bypassed.",
+    )
