@@ -199,6 +199,11 @@ CREATE TABLE plans (
     checksum BLOB NOT NULL
 ) WITHOUT ROWID;
 
+CREATE TABLE quota (
+    credential TEXT PRIMARY KEY,
+    state TEXT NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE runs (
     run INTEGER PRIMARY KEY,
     run_id TEXT NOT NULL UNIQUE,

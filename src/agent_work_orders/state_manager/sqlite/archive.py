@@ -30,6 +30,7 @@ from agent_work_orders.state_manager.sqlite.journal import SqliteJournal
 from agent_work_orders.state_manager.sqlite.keys import SqliteKeys
 from agent_work_orders.state_manager.sqlite.ledger import SqliteLedger
 from agent_work_orders.state_manager.sqlite.logbook import SqliteLogbook
+from agent_work_orders.state_manager.sqlite.quota import SqliteQuota
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.records import SqliteRecords
 from agent_work_orders.state_manager.sqlite.subjects import SqliteSubjects
@@ -57,6 +58,7 @@ class SqliteArchive:
         self.ledger = SqliteLedger(writer, readers)
         self.keys = SqliteKeys(writer, readers, clock)
         self.audit = SqliteAudit(writer, readers)
+        self.quota = SqliteQuota(writer, readers)
         self.deliveries = SqliteDeliveries(writer, readers)
         self.subjects = SqliteSubjects(writer, readers)
         self.artifacts = _Kept(home / "artifacts", SqliteArtifactList(writer, readers))

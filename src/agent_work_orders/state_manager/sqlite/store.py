@@ -29,6 +29,7 @@ from agent_work_orders.state_manager.sqlite.journal import SqliteJournal
 from agent_work_orders.state_manager.sqlite.keys import SqliteKeys
 from agent_work_orders.state_manager.sqlite.ledger import SqliteLedger
 from agent_work_orders.state_manager.sqlite.logbook import SqliteLogbook
+from agent_work_orders.state_manager.sqlite.quota import SqliteQuota
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.records import SqliteRecords
 from agent_work_orders.state_manager.sqlite.sessions import SqliteSessions
@@ -82,6 +83,7 @@ class SqliteStore:
         self.keys = SqliteKeys(self.writer, readers, clock)
         self.sessions = SqliteSessions(self.writer, readers, clock)
         self.audit = SqliteAudit(self.writer, readers)
+        self.quota = SqliteQuota(self.writer, readers)
         self.deliveries = SqliteDeliveries(self.writer, readers)
         self.subjects = SqliteSubjects(self.writer, readers)
         self.artifacts = FileArtifacts(
