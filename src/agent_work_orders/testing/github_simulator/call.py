@@ -82,7 +82,8 @@ Handler = Callable[[Call], Answer]
 class Route(msgspec.Struct, frozen=True, kw_only=True):
     """`operation` is GitHub's operationId. `needs` are alternatives: one of them suffices.
     `by` narrows who may ask at all: an App with its own token (a JWT), an installation, a person;
-    `apps` is an installation only where a person's token is refused, as with checks."""
+    `apps` is an installation only where a person's token is refused, as with checks. `role` is
+    what a person must be in the repository."""
 
     method: str
     template: str
@@ -91,10 +92,9 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     needs: tuple[tuple[str, str], ...] = ()
     by: Literal["any", "app", "installation", "user", "apps"] = "any"
     body: tuple[Field, ...] = ()
+    role: Literal["read", "triage", "write", "maintain", "admin"] = "read"
     # Query parameters with a closed set of values.
     choices: Mapping[str, tuple[str, ...]] = {}
-    # Whether an archived repository still answers it (reading does).
-    writes: bool = False
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):

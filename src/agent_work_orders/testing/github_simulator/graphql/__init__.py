@@ -1,0 +1,1 @@
+"""The part of GraphQL that REST cannot do: drafts, auto-merge, review threads."""

@@ -1,0 +1,1 @@
+"""Things of the world as GitHub's JSON. Nothing here changes anything."""
