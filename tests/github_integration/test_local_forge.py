@@ -83,3 +83,16 @@ async def test_what_is_not_there_is_said(forge: LocalForge) -> None:
     assert missing.value.code == "review_unknown" and missing.value.hint
     with pytest.raises(NotFound):
         await forge.update_pull_request(7, PROPOSAL, "k")
+
+
+async def test_a_review_of_an_earlier_version_is_read(forge: LocalForge, tmp_path: Path) -> None:
+    """There its repository was a text, the key alone."""
+    await forge.open_pull_request(PROPOSAL, "k")
+    stored = tmp_path / "repo-1" / "1" / "review.json"
+    now = msgspec.json.decode(stored.read_bytes())
+    now["proposal"]["repository"] = "repo-1"
+    del now["proposal"]["closes"]
+    stored.write_bytes(msgspec.json.encode(now))
+    [review] = forge.reviews("repo-1")
+    assert review.proposal == PROPOSAL
+    assert (await forge.update_pull_request(1, PROPOSAL, "k")).number == 1
