@@ -33,6 +33,7 @@ def ask(limited: Limits, what: tuple[str, str] = GET, key: str = KEY) -> str | N
     refused = limited.enter(key, *what)
     if refused is not None:
         return refused.rule
+    limited.said(key)
     limited.leave(key)
     return None
 
@@ -64,7 +65,8 @@ def test_the_primary_budget_is_an_hour_of_one_credential(clock: SimulatedClock) 
 def test_an_unchanged_answer_is_free(clock: SimulatedClock) -> None:
     limited = limits(clock, primary_per_hour=1)
     assert limited.enter(KEY, *GET) is None
-    limited.leave(KEY, free=True)
+    limited.refund(KEY)
+    limited.leave(KEY)
     assert ask(limited) is None
     assert ask(limited) == "primary rate limit"
 

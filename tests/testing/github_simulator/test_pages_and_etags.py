@@ -24,41 +24,38 @@ def test_what_was_asked_is_bounded(query: dict[str, str], number: int, size: int
     assert pages.asked(query) == pages.Page(number=number, size=size)
 
 
+def links(page: str, total: int = 70, **query: str) -> str | None:
+    asked = {"page": page, **query}
+    return pages.link(AT, asked, pages.asked(asked), total)
+
+
+def names(page: str) -> list[str]:
+    return [part.split('rel="')[1].rstrip('"') for part in (links(page) or "").split(", ")]
+
+
 def test_one_page_has_no_links() -> None:
-    assert pages.cut(list(range(30)), {}, AT) == (list(range(30)), {})
+    assert pages.link(AT, {}, pages.asked({}), 30) is None
+    assert pages.link(AT, {}, pages.asked({}), 31) is not None
 
 
 def test_the_pages_together_are_everything_once() -> None:
     items = list(range(70))
     seen: list[int] = []
-    for number in ("1", "2", "3"):
-        body, headers = pages.cut(items, {"page": number, "state": "all"}, AT)
-        seen += body
-        assert "state=all" in headers["link"]
+    for number in ("1", "2", "3", "4"):
+        seen += pages.asked({"page": number}).of(items)
     assert seen == items
 
 
 def test_links_of_first_middle_and_last_page() -> None:
-    def names(page: str) -> list[str]:
-        _, headers = pages.cut(list(range(70)), {"page": page}, AT)
-        return [part.split('rel="')[1].rstrip('"') for part in headers["link"].split(", ")]
-
     assert names("1") == ["next", "last"]
     assert names("2") == ["prev", "next", "last", "first"]
     assert names("3") == ["prev", "first"]
     assert names("9") == ["prev", "first"]
-    _, headers = pages.cut(list(range(70)), {"page": "9"}, AT)
-    assert f"<{AT}?page=3>" in headers["link"]
+    assert f"<{AT}?page=3>" in (links("9") or "")
 
 
-def test_a_counted_list_is_cut_and_its_count_kept() -> None:
-    body, headers = pages.cut({"total_count": 3, "check_runs": [1, 2, 3]}, {"per_page": "2"}, AT)
-    assert body == {"total_count": 3, "check_runs": [1, 2]}
-    assert "page=2" in headers["link"]
-
-
-def test_an_object_is_left_alone() -> None:
-    assert pages.cut({"labels": list(range(50))}, {}, AT) == ({"labels": list(range(50))}, {})
+def test_links_keep_the_rest_of_the_query() -> None:
+    assert f"<{AT}?page=2&state=all&labels=a%2Cb>" in (links("1", state="all", labels="a,b") or "")
 
 
 def test_a_tag_belongs_to_content_and_credential() -> None:

@@ -29,7 +29,7 @@ Kind = Literal[
     "html",  # 200 with a page for people
     "empty",  # 200 without a body
     "slow",  # the body comes in small pieces for `seconds`
-    "charset",  # the body is UTF-16 and says UTF-8
+    "charset",  # the body is EBCDIC and says UTF-8
     "wrong_type",  # valid JSON of another shape
     "moved",  # 301 to the repository's address by id, as after a rename
     "elsewhere",  # 302 to `location`, on another host

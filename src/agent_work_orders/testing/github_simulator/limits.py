@@ -87,15 +87,14 @@ class Limits:
         budget.points[_pool(operation)].append((now, 1 if method in READS else 5))
         return None
 
-    def leave(self, key: str, *, free: bool = False) -> None:
-        """The request is answered; `free` gives back what it counted (304)."""
+    def refund(self, key: str) -> None:
+        """An unchanged answer (304) costs nothing; called before `leave`."""
         budget = self._budget(key)
-        budget.under_way -= 1
-        if free:
-            budget.used = max(0, budget.used - 1)
-        limit = self._limit(key)
-        if limit is not None and budget.used >= limit:
-            self._tell(budget, self._clock.now_ms())
+        budget.used = max(0, budget.used - 1)
+
+    def leave(self, key: str) -> None:
+        """The request is answered."""
+        self._budget(key).under_way -= 1
 
     def told_for_ms(self, key: str) -> int | None:
         """How long ago (really, not by the simulator's clock) an answer told this credential of
@@ -127,6 +126,13 @@ class Limits:
             "reset": -(-ends // 1000),
             "used": used,
         }
+
+    def said(self, key: str) -> dict[str, int]:
+        """The same for an answer that goes out now: who reads `remaining: 0` has been told."""
+        shown = self.shown(key)
+        if shown["remaining"] == 0:
+            self._tell(self._budget(key), self._clock.now_ms())
+        return shown
 
     def forget(self) -> None:
         self._budgets.clear()

@@ -1,10 +1,8 @@
-"""Pagination as GitHub does it: `per_page` and `page` in, a slice and a `Link` header out.
+"""Pagination as GitHub does it: `per_page` and `page` in, a slice and a `Link` header out. Pure.
 
 Rules (docs: "Using pagination in the REST API"):
 - `per_page` is 30 unless asked, never more than 100; nonsense counts as not asked.
-- Links name a repository by its id (`/repositories/7/issues?page=2`), as GitHub's do: a client
-  must follow them as they are.
-- Lists are cut here, after a handler gave the whole; one that sets `Link` itself is left alone.
+- A link keeps the rest of the query; a page beyond the last has links back, and no items.
 """
 
 from __future__ import annotations
@@ -52,25 +50,6 @@ def link(address: str, query: Mapping[str, str], page: Page, total: int) -> str 
         f'<{address}?{urlencode({**query, "page": str(number)})}>; rel="{name}"'
         for name, number in targets
     )
-
-
-def cut(body: Any, query: Mapping[str, str], address: str) -> tuple[Any, dict[str, str]]:
-    """A list, or the one list beside `total_count`, reduced to the page that was asked for."""
-    if isinstance(body, list):
-        items, name = body, None
-    elif isinstance(body, dict) and "total_count" in body:
-        lists = [key for key, value in body.items() if isinstance(value, list)]
-        if len(lists) != 1:
-            return body, {}
-        name = lists[0]
-        items = body[name]
-    else:
-        return body, {}
-    page = asked(query)
-    shown = page.of(items)
-    header = link(address, query, page, len(items))
-    headers = {} if header is None else {"link": header}
-    return (shown if name is None else {**body, name: shown}), headers
 
 
 def _positive(text: str | None) -> int | None:
