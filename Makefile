@@ -56,16 +56,20 @@ web-check: web-modules web ## Types, lint, tests and size of the dashboard
 	@$(WITH_NODE) scripts/web_types --check web/src/api/schema.d.ts
 	@cd web && $(WITH_NODE) node scripts/bundle-budget.mjs
 
+.PHONY: github-descriptions
+github-descriptions: venv-dev
+	@$(WITH_NODE) scripts/github_descriptions
+
 .PHONY: test
-test: venv-dev ## Run the tests (under 5 minutes on 2 cores)
+test: venv-dev github-descriptions ## Run the tests (under 5 minutes on 2 cores)
 	@$(PYTEST) -m "not slow" $(TESTS)
 
 .PHONY: test-slow
-test-slow: venv-dev ## Run the long campaigns alone
+test-slow: venv-dev github-descriptions ## Run the long campaigns alone
 	@$(PYTEST) -m slow $(TESTS)
 
 .PHONY: test-all
-test-all: venv-dev ## Run every test, the slow ones included, on every supported Python
+test-all: venv-dev github-descriptions ## Run every test, the slow ones included, on every supported Python
 	@WORKERS=$(WORKERS) scripts/test_all $(PYTHONS)
 
 .PHONY: soak
@@ -113,5 +117,5 @@ lock: venv ## Resolve the newest allowed packages and pin them with their hashes
 clean: ## Remove the environment, caches and build products
 	@rm -rf .venv .venv-* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis \
 	    .import_linter_cache .grimp_cache src/*.egg-info src/agent_work_orders/api/dashboard \
-	    web/node_modules
+	    web/node_modules tests/github_descriptions/node_modules
 	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

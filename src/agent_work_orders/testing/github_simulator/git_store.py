@@ -64,9 +64,7 @@ class GitStore:
 
     def create(self, default_branch: str) -> None:
         self.folder.mkdir(parents=True)
-        self.run(
-            "init", "--quiet", "--bare", f"--initial-branch={default_branch}", str(self.folder)
-        )
+        self.run("init", "--quiet", "--bare", "--template=", f"--initial-branch={default_branch}")
         # No gc behind our back, and no hooks from a template.
         self.run("config", "gc.auto", "0")
         self.run("config", "core.hooksPath", os.devnull)
