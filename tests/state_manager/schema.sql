@@ -14,6 +14,8 @@ CREATE UNIQUE INDEX events_of_run ON events (run, seq);
 
 CREATE INDEX ledger_of_order ON ledger (order_id, intended_at_ms);
 
+CREATE INDEX ledger_unreceived ON ledger (what, intended_at_ms) WHERE receipt IS NULL;
+
 CREATE INDEX order_subjects_of ON order_subjects (repository_id, subject, at_ms);
 
 CREATE INDEX orders_by_creation ON orders (created_at_ms);

@@ -49,6 +49,10 @@ class SqliteLedger:
         rows = self._readers.rows(_SQL["entries_of_order"], (storable(order_id),))
         return [_entry(row) for row in rows]
 
+    async def unreceived(self, what: str) -> list[Entry]:
+        rows = self._readers.rows(_SQL["unreceived_entries"], (what,))
+        return [_entry(row) for row in rows]
+
 
 def _found(connection: sqlite3.Connection, key: str) -> Entry:
     row = connection.execute(_SQL["find_entry"], (key,)).fetchone()

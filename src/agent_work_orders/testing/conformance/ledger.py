@@ -47,6 +47,14 @@ class LedgerConformance:
         else:
             raise AssertionError("a receipt without an intent was taken")
 
+    async def test_intents_without_a_receipt_are_found_by_kind(self, ledger: Ledger) -> None:
+        for number, key in enumerate(("b", "a", "c")):
+            await intend(ledger, key, at_ms=number)
+        await ledger.intend("d", order_id="wo-a", what="push", intent={}, at_ms=0)
+        await ledger.receive("a", {}, at_ms=9)
+        assert [entry.key for entry in await ledger.unreceived("comment")] == ["b", "c"]
+        assert await ledger.unreceived("nothing") == []
+
     async def test_entries_of_an_order_in_time(self, ledger: Ledger) -> None:
         await intend(ledger, "b", at_ms=1)
         await intend(ledger, "a", at_ms=2)

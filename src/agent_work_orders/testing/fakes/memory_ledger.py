@@ -37,3 +37,7 @@ class MemoryLedger:
     async def entries(self, order_id: str) -> list[Entry]:
         found = [entry for entry in self.stored.values() if entry.order_id == order_id]
         return sorted(found, key=lambda entry: (entry.intended_at_ms, entry.key))
+
+    async def unreceived(self, what: str) -> list[Entry]:
+        found = [one for one in self.stored.values() if one.what == what and one.receipt is None]
+        return sorted(found, key=lambda entry: (entry.intended_at_ms, entry.key))

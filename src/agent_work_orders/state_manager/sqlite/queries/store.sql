@@ -16,6 +16,11 @@ UPDATE ledger SET receipt = ?, received_at_ms = ? WHERE key = ? AND receipt IS N
 SELECT key, order_id, what, intent, intended_at_ms, receipt, received_at_ms FROM ledger
 WHERE order_id = ? ORDER BY intended_at_ms, key;
 
+-- name: unreceived_entries
+-- Intents of a kind without a receipt, oldest first.
+SELECT key, order_id, what, intent, intended_at_ms, receipt, received_at_ms FROM ledger
+WHERE what = ? AND receipt IS NULL ORDER BY intended_at_ms, key;
+
 -- name: put_artifact
 -- List a piece of evidence; the same place is replaced.
 INSERT OR REPLACE INTO artifacts (order_id, path, name, sha256, size_bytes, media_type,

@@ -1,0 +1,171 @@
+"""What an order shows on the hub: one comment and one check, drawn from its run. Pure.
+
+Drawn anew from the whole run each time, so that it does not matter which changes were seen. Names
+and messages in it are of strangers: the forge makes every body harmless before it is posted.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from agent_work_orders.clock import iso
+from agent_work_orders.github_integration.forge import Check, Conclusion
+from agent_work_orders.state_manager.records import OrderRecord
+from agent_work_orders.work_orders import projection
+from agent_work_orders.workflow_engine.run import Run
+
+CHECK_NAME = "Agent Work Orders"
+MAX_STEPS = 40
+MESSAGE_CHARS = 300
+
+State = Literal["waiting", "running", "asking", "completed", "failed", "cancelled"]
+
+_WORDS: dict[State, tuple[str, str]] = {
+    "waiting": ("⏳", "waiting"),
+    "running": ("🔄", "working on it"),
+    "asking": ("🙋", "needs an approval"),
+    "completed": ("✅", "done"),
+    "failed": ("❌", "failed"),
+    "cancelled": ("⛔", "cancelled"),
+}
+_MARKS = {
+    "succeeded": "✅",
+    "failed": "❌",
+    "running": "🔄",
+    "awaiting_approval": "🙋",
+    "skipped": "➖",
+    "cancelled": "⛔",
+}
+_CONCLUSIONS: dict[State, Conclusion] = {
+    "completed": "success",
+    "failed": "failure",
+    "cancelled": "cancelled",
+}
+
+
+class Picture(msgspec.Struct, frozen=True, kw_only=True):
+    state: State
+    comment: str
+    title: str
+    conclusion: Conclusion | None
+    head_sha: str | None
+    """The commit that the order put on its branch; None before there is one."""
+    over: bool
+
+    def check(self, head_sha: str, details_url: str = "") -> Check:
+        return Check(
+            name=CHECK_NAME,
+            head_sha=head_sha,
+            title=self.title,
+            summary=self.comment,
+            conclusion=self.conclusion,
+            details_url=details_url,
+        )
+
+
+def draw(run: Run, *, order_url: str = "") -> Picture:
+    record = projection.record(run, 0)
+    tasks = projection.tasks(run)
+    state = _state(record.status, tasks)
+    mark, word = _WORDS[state]
+    title = f"{mark} {word}"
+    if record.waiting_reason == "github" and record.waiting_until_ms is not None:
+        title = f"⏳ waiting for GitHub until {iso(record.waiting_until_ms)}"
+    lines = [f"### {title}", "", _about(record, order_url), ""]
+    lines += _questions(tasks) + _steps(tasks)
+    if record.error_message:
+        lines += ["", f"**{record.error_message}**"]
+        lines += [record.error_hint] if record.error_hint else []
+    if record.github_pull_request_url:
+        lines += ["", f"Pull request: {record.github_pull_request_url}"]
+    if state == "failed":
+        lines += ["", "Comment `/awo retry` to try again, or `/awo help` for all that you can say."]
+    return Picture(
+        state=state,
+        comment="\n".join(lines),
+        title=title,
+        conclusion=_CONCLUSIONS.get(state),
+        head_sha=_head(tasks),
+        over=run.stage == "ended",
+    )
+
+
+def _state(status: str, tasks: list[dict[str, Any]]) -> State:
+    if any(task["state"] == "awaiting_approval" for task in tasks):
+        return "asking"
+    match status:
+        case "completed" | "failed" | "cancelled":
+            return status
+        case "running":
+            return "running"
+    return "waiting"
+
+
+def _about(record: OrderRecord, order_url: str) -> str:
+    name = (
+        f"[`{record.agent_work_order_id}`]({order_url})"
+        if order_url
+        else (f"`{record.agent_work_order_id}`")
+    )
+    cost = f" · ${record.cost_usd:.2f}" if record.cost_usd else ""
+    return f"Work order {name} · workflow `{record.workflow_type}`{cost}"
+
+
+def _questions(tasks: list[dict[str, Any]]) -> list[str]:
+    lines = []
+    for task in tasks:
+        gate = task["approval"]
+        if task["state"] != "awaiting_approval" or gate is None:
+            continue
+        short = gate["subject_hash"][:12]
+        lines += [
+            f"**{_short(gate['message'])}** (`{task['path']}`, subject `{short}`)",
+            "",
+            f"Somebody with write access decides: `/awo approve {short}` or `/awo reject {short}`.",
+            "",
+        ]
+    return lines
+
+
+def _steps(tasks: list[dict[str, Any]]) -> list[str]:
+    rows = [task for task in tasks if task["kind"] not in ("repeat", "foreach", "group")]
+    lines = ["| | step | |", "| --- | --- | --- |"]
+    for task in rows[:MAX_STEPS]:
+        mark = _MARKS.get(task["state"], "▫️")
+        lines.append(f"| {mark} | `{task['path']}` | {_cell(_said(task))} |")
+    if len(rows) > MAX_STEPS:
+        lines.append(f"| | … {len(rows) - MAX_STEPS} more | |")
+    return lines
+
+
+def _said(task: dict[str, Any]) -> str:
+    failure, outputs = task["failure"], task["outputs"] or {}
+    if failure is not None and task["state"] in ("failed", "cancelled"):
+        return _short(failure["message"])
+    if task["state"] != "succeeded":
+        return task["waiting_reason"] or ""
+    if task["uses"] == "tests.run" and outputs.get("found"):
+        verdict = "passed" if outputs.get("passed") else "did not pass"
+        return f"tests {verdict} ({outputs.get('total', 0)}, {outputs.get('failed', 0)} failed)"
+    if outputs.get("commit"):
+        return f"commit {str(outputs['commit'])[:7]}"
+    return ""
+
+
+def _head(tasks: list[dict[str, Any]]) -> str | None:
+    """Of the pull request that the order opened."""
+    for task in reversed(tasks):
+        if task["uses"] == "forge.open_pull_request" and task["state"] == "succeeded":
+            return str((task["outputs"] or {}).get("head") or "") or None
+    return None
+
+
+def _short(text: str) -> str:
+    one = " ".join(text.split())
+    return one if len(one) <= MESSAGE_CHARS else one[: MESSAGE_CHARS - 1] + "…"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,247 @@
+"""What people on the hub see of an order: one comment, one check, whatever goes wrong."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from agent_work_orders.engines.engine import Change
+from agent_work_orders.errors import Permanent, Transient, Unknown
+from agent_work_orders.github_integration.forge import Check, Comment, Repository
+from agent_work_orders.github_integration.quota import QuotaHeld
+from agent_work_orders.testing.conformance.engine import compiled, order_facts
+from agent_work_orders.testing.fakes.memory_ledger import MemoryLedger
+from agent_work_orders.work_orders.reporter import EVERY_MS, LONGEST_PAUSE_MS, Reporter
+from agent_work_orders.work_orders.voice import Spot
+from agent_work_orders.workflow_engine import events as on
+from agent_work_orders.workflow_engine import run as runs
+from agent_work_orders.workflow_engine.compiler import plan_hash
+from agent_work_orders.workflow_engine.machine import advance
+from agent_work_orders.workflow_engine.run import Run
+
+ORDER = "wo-aaaaaaaaaaaaaaaa"
+SHA = "a" * 40
+PLAN = compiled(
+    "name: two\ntasks:\n  one: {uses: fake.echo}\n  two: {needs: [one], uses: fake.echo}"
+)
+SPOT = Spot(repository=Repository(key="k", full_name="acme/site"), repository_id=1, number=7)
+
+
+class Hub:
+    """Comments and checks. `lost` answers are applied and then not heard; `held` sends nothing."""
+
+    def __init__(self) -> None:
+        self.comments: dict[int, tuple[str, str]] = {}
+        self.checks: dict[int, tuple[str, Check]] = {}
+        self.reactions: list[tuple[int, str, int | None]] = []
+        self.sent: list[str] = []
+        self.lost = 0
+        self.held: QuotaHeld | None = None
+        self.refused: Exception | None = None
+
+    def _sending(self, what: str) -> None:
+        if self.held is not None:
+            raise self.held
+        if self.refused is not None:
+            raise self.refused
+        self.sent.append(what)
+
+    def _answered(self) -> None:
+        if self.lost:
+            self.lost -= 1
+            raise Unknown("github_answer_lost", "no answer", hint="Look.")
+
+    async def find_comment(self, _repository: Any, _number: int, key: str) -> Comment | None:
+        self._sending("look")
+        for number, (known, body) in self.comments.items():
+            if known == key:
+                return Comment(comment_id=number, author="awo", body=body, url="")
+        return None
+
+    async def add_comment(self, _repository: Any, number: int, body: str, key: str) -> Comment:
+        self._sending("comment")
+        made = len(self.comments) + 1
+        self.comments[made] = (key, body)
+        self._answered()
+        return Comment(comment_id=made, author="awo", body=body, url="")
+
+    async def edit_comment(self, _repository: Any, number: int, body: str, key: str) -> None:
+        self._sending("edit")
+        self.comments[number] = (key, body)
+        self._answered()
+
+    async def find_check(self, _repository: Any, _sha: str, key: str) -> int | None:
+        self._sending("look")
+        return next((one for one, (known, _) in self.checks.items() if known == key), None)
+
+    async def add_check(self, _repository: Any, check: Check, key: str) -> int:
+        self._sending("check")
+        made = len(self.checks) + 1
+        self.checks[made] = (key, check)
+        self._answered()
+        return made
+
+    async def edit_check(self, _repository: Any, number: int, check: Check, key: str) -> None:
+        self._sending("edit check")
+        self.checks[number] = (key, check)
+        self._answered()
+
+    async def react(
+        self, _repository: Any, number: int, reaction: str, comment_id: int | None
+    ) -> None:
+        self._sending("react")
+        self.reactions.append((number, reaction, comment_id))
+        self._answered()
+
+
+class Desk:
+    """A reporter over a hub, a ledger that survives it, and a clock in the hand."""
+
+    def __init__(self, **subject: Any) -> None:
+        self.hub, self.ledger, self.at_ms = Hub(), MemoryLedger(), 1_000_000
+        self.logged: list[str] = []
+        facts = {**order_facts(ORDER), "github": {"repository_id": 1, "issue": 7, **subject}}
+        self.run = runs.fresh(ORDER, PLAN, plan_hash(PLAN))
+        self.reporter = self.fresh()
+        self.tell(
+            on.Submitted(at_ms=1, plan_hash=plan_hash(PLAN), inputs={}, order=facts, by="ann")
+        )
+
+    def fresh(self) -> Reporter:
+        """As after a restart."""
+        place = SimpleNamespace(hub=self.hub, hub_at=lambda _key, _url: (self.hub, SPOT.repository))
+
+        async def run(_run_id: str) -> Run:
+            return self.run
+
+        rooms = SimpleNamespace(
+            ledger=self.ledger,
+            clock=SimpleNamespace(now_ms=lambda: self.at_ms),
+            engine=SimpleNamespace(run=run),
+            forges=place,
+            log=lambda _order, event, _level, _fields: self.logged.append(event),
+        )
+        self.reporter = Reporter(cast(Any, rooms))
+        return self.reporter
+
+    def tell(self, event: on.AnyEvent) -> None:
+        before, self.run = self.run, advance(self.run, event).run
+        change = Change(run_id=ORDER, seq=1, event=event, before=before, after=self.run)
+        self.reporter.observe(change)
+
+    def succeed(self, *paths: str) -> None:
+        for path in paths:
+            self.tell(on.TaskSucceeded(at_ms=2, path=path, attempt=1, outputs={}))
+
+    async def later(self, ms: int = EVERY_MS) -> None:
+        self.at_ms += ms
+        await self.reporter.sweep()
+
+    @property
+    def comment(self) -> str:
+        [(_, body)] = self.hub.comments.values()
+        return body
+
+
+async def test_one_comment_is_kept_up_to_date() -> None:
+    desk = Desk()
+    await desk.later(0)
+    assert "working on it" in desk.comment or "waiting" in desk.comment
+    desk.succeed("one")
+    await desk.later(0)
+    assert desk.hub.sent == ["comment"], "edits wait their turn"
+    await desk.later()
+    assert "| ✅ | `one` |" in desk.comment
+    desk.succeed("two")
+    await desk.later(0)
+    assert desk.comment.startswith("### ✅ done")
+    assert desk.hub.sent == ["comment", "edit", "edit"]
+    assert await desk.ledger.unreceived("github.progress") == []
+    assert not await desk.reporter.sweep()
+
+
+async def test_a_check_stands_on_the_commit_that_is_asked_about() -> None:
+    desk = Desk(head_sha=SHA)
+    await desk.later(0)
+    [(_, check)] = desk.hub.checks.values()
+    assert (check.head_sha, check.conclusion) == (SHA, None)
+    desk.succeed("one", "two")
+    await desk.later(0)
+    [(key, check)] = desk.hub.checks.values()
+    assert check.conclusion == "success"
+    assert ORDER in key
+
+
+@pytest.mark.fault("D7")
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_lost_answers_double_nothing(restarts: bool) -> None:
+    desk = Desk(head_sha=SHA)
+    for step in ("begin", "one", "two"):
+        if step != "begin":
+            desk.succeed(step)
+        for _ in range(3):
+            desk.hub.lost = 1
+            if restarts:
+                await desk.fresh().start([ORDER])
+                await desk.reporter.finish(0)
+            await desk.later(LONGEST_PAUSE_MS)
+    desk.hub.lost = 0
+    for _ in range(3):
+        await desk.later(LONGEST_PAUSE_MS)
+    assert desk.comment.startswith("### ✅ done")
+    assert len(desk.hub.checks) == 1
+    assert "github_report_failed" in desk.logged
+
+
+@pytest.mark.fault("D1")
+async def test_what_the_quota_holds_is_sent_when_it_opens() -> None:
+    desk = Desk()
+    desk.hub.held = QuotaHeld("installation:1", "primary_limit", desk.at_ms + 60_000)
+    await desk.later(0)
+    await desk.later(59_999)
+    assert desk.hub.sent == []
+    desk.hub.held = None
+    assert not await desk.reporter.sweep(), "not before its time"
+    await desk.later(1)
+    assert len(desk.hub.comments) == 1
+    assert desk.logged == []
+
+
+async def test_what_was_left_is_taken_up_by_the_next_start() -> None:
+    desk = Desk()
+    await desk.later(0)
+    desk.hub.refused = Transient("github_unreachable", "down", hint="Wait.")
+    desk.succeed("one", "two")
+    await desk.later()
+    await desk.reporter.say(SPOT, "c1", "Understood.")
+    await desk.reporter.react(SPOT, 5, "eyes")
+    await desk.later()
+    desk.hub.refused = None
+    await desk.fresh().start([])
+    await desk.reporter.finish()
+    texts = sorted(body for _, body in desk.hub.comments.values())
+    assert texts[0].startswith("### ✅ done")
+    assert texts[1] == "Understood."
+    assert desk.hub.reactions == [(7, "eyes", 5)]
+
+
+async def test_an_answer_is_said_once() -> None:
+    desk = Desk()
+    desk.hub.lost = 1
+    for _ in range(3):
+        await desk.reporter.say(SPOT, "c1", "Understood.")
+        await desk.later(LONGEST_PAUSE_MS)
+    said = [body for _, body in desk.hub.comments.values() if body == "Understood."]
+    assert said == ["Understood."]
+
+
+async def test_what_is_refused_for_good_is_given_up() -> None:
+    desk = Desk()
+    desk.hub.refused = Permanent("github_refused", "The conversation is locked", hint="Unlock it.")
+    await desk.later(0)
+    desk.hub.refused = None
+    await desk.later(LONGEST_PAUSE_MS)
+    assert desk.hub.sent == []
+    assert desk.logged == ["github_report_failed"]
