@@ -1,0 +1,252 @@
+"""Credentials of a GitHub App: its own proof, and tokens of its installations.
+
+Rules:
+- Tokens live in memory only; each that is minted is handed to the redactor first.
+- One is used until 5 minutes before it ends; many who need the same at once cause one request.
+- For git or an agent it is narrowed to one repository and to the permissions asked for.
+- The service's clock counts, not ours: it is read from `Date` when a proof was refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from agent_work_orders.clock import Clock
+from agent_work_orders.errors import Environmental, NotFound, Permanent
+from agent_work_orders.github_integration import answers
+from agent_work_orders.github_integration.app_key import AppKey
+from agent_work_orders.github_integration.asking import Asking, encoded
+from agent_work_orders.github_integration.credential import Credential
+from agent_work_orders.github_integration.credentials import Permissions, good, strange, text
+from agent_work_orders.github_integration.exchange import Request
+from agent_work_orders.github_integration.limits import date_ms
+
+EARLY_MS = 300_000
+MOST_KEPT = 2_000
+
+
+class _Token(msgspec.Struct, frozen=True, kw_only=True):
+    credential: Credential
+    ends_ms: int
+
+
+Key = tuple[int, str, tuple[tuple[str, str], ...]]
+
+
+class AppCredentials:
+    def __init__(
+        self,
+        asking: Asking,
+        key: AppKey,
+        clock: Clock,
+        *,
+        learn: Callable[[str], None],
+        installation_id: int = 0,
+    ) -> None:
+        """`learn` is told every token before it is used."""
+        self._asking = asking
+        self._key = key
+        self._clock = clock
+        self._learn = learn
+        self._fixed = installation_id
+        self._installations: OrderedDict[str, int] = OrderedDict()
+        self._tokens: OrderedDict[Key, _Token] = OrderedDict()
+        self._minting: dict[Key, asyncio.Task[_Token]] = {}
+        self._ahead_ms = 0
+        self._login = ""
+        self._shown = ""
+
+    async def of(self, repository: str) -> Credential:
+        return await self._kept(repository, "", {})
+
+    async def narrowed(self, repository: str, permissions: Permissions) -> Credential:
+        return await self._kept(repository, repository, permissions)
+
+    async def minted(self, repository: str, permissions: Permissions) -> Credential:
+        token = await self._of_installation(
+            repository,
+            lambda installation: self._mint(installation, repository, repository, permissions),
+        )
+        return token.credential
+
+    async def revoke(self, credential: Credential) -> None:
+        request = Request(method="DELETE", url=f"{self._asking.api_url}/installation/token")
+        answer = await self._asking.ask("revoke a token", request, credential)
+        if answer.status not in (204, 401):
+            raise answers.refusal("revoke a token", answer, credential)
+        await self.refused(credential)
+
+    async def refused(self, credential: Credential) -> bool:
+        for key, token in list(self._tokens.items()):
+            if token.credential.token == credential.token:
+                del self._tokens[key]
+        return True
+
+    async def account(self) -> str:
+        if not self._login:
+            found = await self._as_app("learn the App's name", "GET", "/app")
+            self._login = f"{text(found, 'slug')}[bot]"
+        return self._login
+
+    # -- tokens
+
+    async def _kept(self, repository: str, narrow: str, permissions: Permissions) -> Credential:
+        async def find(installation: int) -> _Token:
+            key = (installation, narrow.lower(), tuple(sorted(permissions.items())))
+            known = self._tokens.get(key)
+            if known is not None and known.ends_ms - EARLY_MS > self._clock.now_ms():
+                self._tokens.move_to_end(key)
+                return known
+            return await self._single(
+                key, lambda: self._mint(installation, repository, narrow, permissions)
+            )
+
+        return (await self._of_installation(repository, find)).credential
+
+    async def _single(self, key: Key, mint: Callable[[], Coroutine[Any, Any, _Token]]) -> _Token:
+        """One request for all who wait; one who leaves does not end it for the others."""
+        task = self._minting.get(key)
+        if task is None:
+            task = asyncio.ensure_future(mint())
+            self._minting[key] = task
+            task.add_done_callback(lambda done: self._minted(key, done))
+        return await asyncio.shield(task)
+
+    def _minted(self, key: Key, task: asyncio.Task[_Token]) -> None:
+        self._minting.pop(key, None)
+        if task.cancelled() or task.exception() is not None:
+            return
+        self._tokens[key] = task.result()
+        while len(self._tokens) > MOST_KEPT:
+            self._tokens.popitem(last=False)
+
+    async def _mint(
+        self, installation: int, repository: str, narrow: str, permissions: Permissions
+    ) -> _Token:
+        wanted: dict[str, Any] = {}
+        if narrow:
+            wanted["repositories"] = [narrow.rpartition("/")[2]]
+        if permissions:
+            wanted["permissions"] = dict(permissions)
+        path = f"/app/installations/{installation}/access_tokens"
+        what = f"get a token for {repository}"
+        try:
+            found = await self._as_app(what, "POST", path, wanted, repository=repository)
+        except Permanent as refusal:
+            if refusal.context.get("status") != 422:
+                raise
+            raise _not_granted(repository, permissions, str(refusal.context["said"])) from refusal
+        token = text(found, "token")
+        self._learn(token)
+        try:
+            ends = datetime.fromisoformat(text(found, "expires_at"))
+        except ValueError:
+            raise strange("know how long a token lives") from None
+        granted = found.get("permissions")
+        return _Token(
+            credential=Credential(
+                name=f"installation:{installation}",
+                token=token,
+                permissions=granted if isinstance(granted, dict) else None,
+            ),
+            ends_ms=int(ends.timestamp() * 1000) - self._ahead_ms,
+        )
+
+    # -- installations
+
+    async def _of_installation(
+        self, repository: str, use: Callable[[int], Coroutine[Any, Any, _Token]]
+    ) -> _Token:
+        """`use` with the repository's installation; one that is gone is looked up anew once."""
+        if self._fixed:
+            return await self._lost_when_gone(repository, use(self._fixed))
+        known = self._installations.get(repository.lower())
+        if known is not None:
+            try:
+                return await use(known)
+            except (NotFound, Environmental) as gone:
+                if gone.code not in ("github_not_found", "github_access_lost"):
+                    raise
+                self._installations.pop(repository.lower(), None)
+        found = await self._installation(repository)
+        return await self._lost_when_gone(repository, use(found))
+
+    async def _lost_when_gone(self, repository: str, using: Coroutine[Any, Any, _Token]) -> _Token:
+        try:
+            return await using
+        except NotFound:
+            raise answers.access_lost(
+                repository, f"the installation of App {self._key.app_id} is gone"
+            ) from None
+
+    async def _installation(self, repository: str) -> int:
+        what = f"find the App's installation for {repository}"
+        try:
+            found = await self._as_app(
+                what, "GET", f"/repos/{repository}/installation", repository=repository
+            )
+        except NotFound:
+            raise answers.access_lost(
+                repository, f"App {self._key.app_id} is not installed there"
+            ) from None
+        if found.get("suspended_at"):
+            raise answers.access_lost(
+                repository, f"the installation of App {self._key.app_id} is suspended"
+            )
+        number = found.get("id")
+        if not isinstance(number, int):
+            raise strange(what)
+        self._installations[repository.lower()] = number
+        while len(self._installations) > MOST_KEPT:
+            self._installations.popitem(last=False)
+        return number
+
+    async def _as_app(
+        self,
+        what: str,
+        method: str,
+        path: str,
+        wanted: Mapping[str, Any] | None = None,
+        *,
+        repository: str = "",
+    ) -> dict[str, Any]:
+        """Minting twice is harmless, so nothing here `writes`."""
+        request = Request(
+            method=method,
+            url=self._asking.api_url + path,
+            body=None if wanted is None else encoded(wanted),
+            priority="person",
+        )
+        credential = self._proof()
+        answer = await self._asking.ask(what, request, credential)
+        if answer.status == 401:
+            at_ms = date_ms(answer.headers)
+            self._ahead_ms = 0 if at_ms is None else at_ms - self._clock.now_ms()
+            credential = self._proof(anew=True)
+            answer = await self._asking.ask(what, request, credential)
+        return good(what, answer, credential, repository)
+
+    def _proof(self, *, anew: bool = False) -> Credential:
+        proof = self._key.proof(self._clock.now_ms() + self._ahead_ms, anew=anew)
+        if proof != self._shown:
+            self._shown = proof
+            self._learn(proof)
+        return Credential(name=f"app:{self._key.app_id}", token=proof)
+
+
+def _not_granted(repository: str, permissions: Permissions, said: str) -> Environmental:
+    if "permission" in said.lower():
+        needed = ", ".join(f"{name}={level}" for name, level in sorted(permissions.items()))
+        return Environmental(
+            "github_permission_missing",
+            f"The App's installation for {repository} was not granted all of {needed}: {said}",
+            hint="Grant it in the App's settings and accept it for the installation.",
+            needed=needed,
+        )
+    return answers.access_lost(repository, said)
