@@ -14,6 +14,7 @@ from agent_work_orders.cli.commands import (
     orders,
     run,
     serving,
+    simulating,
     steering,
     transcripts,
     upkeep,
@@ -66,6 +67,7 @@ app.add_typer(workflows.app, name="workflow", rich_help_panel=_KNOWN)
 app.add_typer(agent_commands.app, name="command", rich_help_panel=_KNOWN)
 app.add_typer(upkeep.keys, name="key", rich_help_panel=_MACHINE)
 app.add_typer(upkeep.audit, name="audit", rich_help_panel=_MACHINE)
+app.add_typer(simulating.app, name="simulate", rich_help_panel=_MACHINE)
 
 
 def main() -> None:

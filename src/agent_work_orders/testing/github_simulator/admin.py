@@ -107,6 +107,7 @@ def state(github: GithubSimulator, _: Nothing) -> dict[str, Any]:
             for one in world.installations.values()
         ],
         "repositories": [world.full_name(one) for one in world.repositories.values()],
+        "verbs": _names(),
     }
 
 

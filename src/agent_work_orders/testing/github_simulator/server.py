@@ -87,6 +87,11 @@ class GithubSimulator:
         return self.requests.while_limited
 
     async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def open(self) -> None:
+        """Listens and serves. OSError when the port is taken."""
         listening = _listen(self._port)
         self._port = listening.getsockname()[1]
         self.world.api_url = self.world.server_url = self.url
@@ -94,7 +99,6 @@ class GithubSimulator:
         self._server = _Server(_config(self))
         self._serving = asyncio.create_task(self._server.serve(sockets=[listening]))
         await self._server.ready.wait()
-        return self
 
     async def __aexit__(
         self,

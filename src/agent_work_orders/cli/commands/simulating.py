@@ -1,0 +1,96 @@
+"""`awo simulate …`: stand-ins for what the product talks to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agent_work_orders.cli import options
+from agent_work_orders.cli.outcome import guarded, wait_for
+
+if TYPE_CHECKING:
+    from agent_work_orders.testing.github_simulator.standing import Cast
+
+app = typer.Typer(
+    no_args_is_help=True, help="Stand-ins on this machine for what the product talks to."
+)
+
+WEBHOOK = "http://127.0.0.1:8420/webhook/github"
+
+
+@app.command("github")
+@guarded
+def github(
+    port: Annotated[int, typer.Option("--port", help="0 takes a free one.")] = 8421,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--folder", help="Where repositories and key are kept.  [default: a temporary one]"
+        ),
+    ] = None,
+    webhook_url: Annotated[
+        str, typer.Option("--webhook-url", help="Where the App's webhooks go.")
+    ] = WEBHOOK,
+    as_json: options.Json = False,
+) -> None:
+    """A GitHub on this machine, to rehearse with: its API, git over HTTP and webhooks.
+
+    It starts with a sample: a repository, an App that is installed on it, somebody who writes and
+    somebody who only reads. What it knows is in memory and gone when it ends (Ctrl-C).
+    """
+    import contextlib
+    import tempfile
+
+    from agent_work_orders.cli.demo.sample import material
+    from agent_work_orders.testing.github_simulator.standing import stand
+    from agent_work_orders.workflow_engine import yaml_source
+
+    files = {
+        str(path): str(content)
+        for path, content in yaml_source.load(material("sample.yaml"), "sample.yaml").items()
+    }
+
+    def ready(cast: Cast) -> None:
+        _tell(cast, as_json)
+
+    with contextlib.ExitStack() as kept:
+        place = folder or Path(
+            kept.enter_context(tempfile.TemporaryDirectory(prefix="awo-github-"))
+        )
+        wait_for(
+            stand(place.absolute(), port=port, webhook_url=webhook_url, on_ready=ready, files=files)
+        )
+
+
+def _tell(cast: Cast, as_json: bool) -> None:
+    import msgspec
+
+    from agent_work_orders.cli.screen import Screen, print_json
+
+    if as_json:
+        print_json(msgspec.to_builtins(cast))
+        return
+    screen = Screen()
+    screen.heading(f"A simulated GitHub listens at {cast.url}")
+    screen.pairs(
+        [
+            ("repository", f"{cast.repository}  ({cast.clone_url})"),
+            ("App", f"{cast.app_id}, installation {cast.installation_id}"),
+            ("key", f"in {cast.private_key_file}"),
+            ("webhook secret", cast.webhook_secret),
+            ("webhooks", f"to {cast.webhook_url or 'nowhere'}"),
+            ("writes", f"{cast.writer}, token {cast.writer_token}"),
+            ("reads only", f"{cast.reader}, token {cast.reader_token}"),
+            ("direct it", f"{cast.url}/_simulator/  (lists what can be asked)"),
+        ]
+    )
+    screen.line()
+    screen.heading("Start the product on it")
+    for line in (
+        f"GITHUB_API_URL={cast.url} GITHUB_SERVER_URL={cast.url} \\",
+        f"GITHUB_APP_ID={cast.app_id} GITHUB_PRIVATE_KEY={cast.private_key_file} \\",
+        f"GITHUB_WEBHOOK_SECRET={cast.webhook_secret} awo up",
+    ):
+        screen.line(line, indent=2)
