@@ -168,18 +168,19 @@ def _marks(
 
 
 def _kinds(source: list[Module]) -> dict[str, Kind]:
-    """The failure tree, wherever its classes stand, found from its root by name."""
-    classes = {
-        node.name: node
+    """The failure tree, wherever its classes stand, found from its root by name. A class outside
+    of the tree may have the name of one inside."""
+    classes = [
+        (node.name, node)
         for module in source
         for node in ast.walk(module.tree)
         if isinstance(node, ast.ClassDef)
-    }
+    ]
     kinds = {_TREE_ROOT: Kind(_TREE_ROOT, "500", False)}
     grew = True
     while grew:
         grew = False
-        for name, node in classes.items():
+        for name, node in classes:
             parent = next((kinds[b] for b in map(_last_name, node.bases) if b in kinds), None)
             if parent is not None and name not in kinds:
                 own_init = any(

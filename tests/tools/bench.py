@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,7 @@ class Bench:
         self.transcript: list[bytes] = []
         self.waiting: list[Prompt] = []
         self.redactor = Redactor([CANARY])
+        self.forges: Callable[[LocalForge], Forges] = Forges
         self.start()
 
     def start(self, *, crash_at: str | None = None) -> None:
@@ -115,7 +117,7 @@ class Bench:
             recall=lambda _order, _path: list(decode(b"".join(self.transcript)).entries),
             redact=self.redactor.text,
         )
-        forges = Forges(self.forge)
+        forges = self.forges(self.forge)
         tools = toolbox.make(agents, self.workspaces, self.mirrors, forges, self.redactor.text)
         self.desk = Desk(
             tools,

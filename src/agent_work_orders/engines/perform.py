@@ -14,7 +14,15 @@ from typing import Any, Protocol
 import msgspec
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import AgentWorkOrdersError, Broken, Failed, Permanent, Transient
+from agent_work_orders.errors import (
+    AgentWorkOrdersError,
+    Broken,
+    Failed,
+    Permanent,
+    Transient,
+    Unknown,
+)
+from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.recovery.breaker import Breaker
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.state_manager.artifacts import Artifacts
@@ -40,6 +48,9 @@ KEPT_TEXT_BYTES = 1_024
 GRACE_S = 30.0
 
 Answer = TaskSucceeded | TaskFailed | TaskParked
+
+# What people are told while a task waits for a hub, by the governor's reason.
+WAITS = {"github_unavailable": "github_unavailable"}
 
 CANCELLED = Failure(
     category="permanent",
@@ -238,10 +249,24 @@ class Desk:
         context = Context(request, self, list)
         try:
             await self._call(request.uses, context, request.input, request.timeout_s)
+        except Parked as parked:
+            return self._undone(request, self._held(parked))
         except Exception as error:
             failure = self._failure(context, error)
             return self._undone(request, failure)
         return self._undone(request, None)
+
+    def _held(self, parked: Parked) -> Failure:
+        """An undo does not park: it is tried again when the wait is over."""
+        wait_s = max(0, parked.until_ms - self.clock.now_ms()) / 1000
+        return failure_of(
+            Transient(
+                "undo_held",
+                f"It has to wait {wait_s:.0f} s ({parked.reason})",
+                hint="It is tried again by itself.",
+                retry_after_s=wait_s,
+            )
+        )
 
     def _undone(self, request: Request, failure: Failure | None) -> Undone:
         return Undone(
@@ -268,6 +293,15 @@ class Desk:
             async with asyncio.timeout(limit_s) as deadline:
                 context.more_time = partial(_extend, deadline, limit_s)
                 return await tool(context, **inputs)
+        except QuotaHeld as held:
+            raise Parked(WAITS.get(held.reason, "github_quota"), held.until_ms) from held
+        except Unknown as error:
+            if error.code != "github_answer_lost":
+                raise
+            # Every write of a tool is a single one (`once`): the next attempt looks first.
+            raise Transient(
+                "github_answer_lost", error.message, hint=error.hint, **error.context
+            ) from error
         except TimeoutError as error:
             raise Transient(
                 "task_timeout",

@@ -6,11 +6,40 @@ from collections.abc import Callable
 
 from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.repositories.mirrors import Mirrors
-from agent_work_orders.tools import forge, git, sandbox, tests
+from agent_work_orders.tools import (
+    forge,
+    git,
+    github_admin,
+    github_read,
+    github_talk,
+    sandbox,
+    tests,
+)
 from agent_work_orders.tools.agent import AgentCommand, AgentPrompt, Agents
+from agent_work_orders.tools.hub import HubTool
 from agent_work_orders.tools.tool import Tool
 from agent_work_orders.tools.workspaces import Workspaces
 from agent_work_orders.workflow_engine.catalogue import Catalogue, ToolInfo
+
+HUB_TOOLS: tuple[type[HubTool], ...] = (
+    github_read.ReadIssue,
+    github_read.ReadPullRequest,
+    github_talk.Comment,
+    github_talk.CheckCommit,
+    github_talk.ReviewPullRequest,
+    github_talk.Label,
+    github_talk.RestoreLabels,
+    github_talk.React,
+    github_talk.Status,
+    github_admin.Ready,
+    github_admin.Merge,
+    github_admin.AutoMerge,
+    github_admin.Dispatch,
+    github_admin.ReleaseNotes,
+    github_admin.Protect,
+    github_admin.Settings,
+    github_admin.ResolveThreads,
+)
 
 CATALOGUE: Catalogue = {
     info.name: info
@@ -26,6 +55,7 @@ CATALOGUE: Catalogue = {
         tests.Run.info,
         forge.OpenPullRequest.info,
         forge.ClosePullRequest.info,
+        *(tool.info for tool in HUB_TOOLS),
     )
 }
 
@@ -49,6 +79,7 @@ def make(
         tests.Run(workspaces),
         forge.OpenPullRequest(workspaces, forges, redact),
         forge.ClosePullRequest(forges, mirrors),
+        *(tool(forges, redact) for tool in HUB_TOOLS),
     ]
     return {tool.info.name: tool for tool in made}
 
