@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import random
+import tracemalloc
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -153,6 +155,9 @@ LOST = {
     "a proxy's refusal": Reply(status=403, raw=b"<html>no</html>", headers=HTML),
     "packed wrongly": Reply(raw=b"{}", headers={"Content-Encoding": "br"}),
     "packed and cut": Reply(raw=b"\x1f\x8b\x08\x00", headers={"Content-Encoding": "gzip"}),
+    "packed without its end": Reply(
+        raw=gzip.compress(b'{"id": 1}')[:-4], headers={"Content-Encoding": "gzip"}
+    ),
     "304 unasked": Reply(status=304),
     "300": Reply(status=300, value={}),
 }  # fmt: skip
@@ -222,7 +227,11 @@ async def test_an_answer_is_bounded_also_unpacked(scene: Opened) -> None:
         Reply(value="x" * 50_000_000, zipped=True),
     ):
         async with scene(lambda heard, reply=reply: reply) as it:
+            tracemalloc.start()
             failed = await failure(it.client.get(HERE, "issues"))
+            _, most = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+            assert most < 2_000_000
             assert isinstance(failed, Permanent) and failed.code == "github_answer_too_large"
             assert len(it.paths) == 1
             failed = await failure(it.client.send("POST", HERE, "issues", {}))
