@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent_work_orders.github_integration import pulls, reviews
 from agent_work_orders.github_integration.forge import Hub, Repository
 from agent_work_orders.github_integration.local_forge import LocalForge
 from agent_work_orders.testing.conformance.forge import ForgeConformance
 from agent_work_orders.testing.conformance.hub import HubConformance
 from agent_work_orders.testing.fakes.simulated_transport import SimulatedHub, lost
+
+sys.path.append(str(Path(__file__).parents[1]))
+from github_descriptions import graphql_fields, validate_request
 
 
 class LocalDesk:
@@ -26,9 +32,16 @@ class LocalDesk:
         return (f"{self._pushed:040x}" if changes else base), base
 
 
+def described(method: str, path: str, query: Any, body: Any) -> None:
+    """Every request of ours is one that GitHub describes, to the last field."""
+    if path != "/graphql":
+        validate_request(method, path, query, body)
+
+
 class SimulatedDesk:
     def __init__(self, folder: Path) -> None:
         self.hub = SimulatedHub(folder)
+        self.hub.transport.watch = described
         self.forge: Hub = self.hub.forge
         self.repository = self.hub.repository
         self._pushed = 0
@@ -71,3 +84,52 @@ class TestGithubForge(ForgeConformance, HubConformance):
     @pytest.fixture
     def desk(self, tmp_path: Path) -> SimulatedDesk:
         return SimulatedDesk(tmp_path)
+
+
+# All that our questions name, by the type that has it.
+ASKED = {
+    "Query": {"repository"},
+    "Repository": {"pullRequest"},
+    "PullRequest": {"id", "isDraft", "autoMergeRequest", "reviewThreads"},
+    "AutoMergeRequest": {"mergeMethod"},
+    "PullRequestReviewThreadConnection": {"pageInfo", "nodes"},
+    "PageInfo": {"hasNextPage", "endCursor"},
+    "PullRequestReviewThread": {"id", "isResolved", "path", "line", "comments"},
+    "PullRequestReviewCommentConnection": {"nodes"},
+    "PullRequestReviewComment": {"author"},
+    "Actor": {"login"},
+    "Mutation": {
+        "markPullRequestReadyForReview",
+        "enablePullRequestAutoMerge",
+        "resolveReviewThread",
+    },
+    "MarkPullRequestReadyForReviewInput": {"pullRequestId"},
+    "MarkPullRequestReadyForReviewPayload": {"pullRequest"},
+    "EnablePullRequestAutoMergeInput": {"pullRequestId", "mergeMethod"},
+    "EnablePullRequestAutoMergePayload": {"pullRequest"},
+    "ResolveReviewThreadInput": {"threadId"},
+    "ResolveReviewThreadPayload": {"thread"},
+}
+QUESTIONS = (
+    pulls._READY,
+    pulls._AUTO_MERGE_STATE,
+    pulls._AUTO_MERGE,
+    reviews._THREADS,
+    reviews._RESOLVE,
+)
+
+
+def test_every_question_is_one_that_the_schema_answers() -> None:
+    known = graphql_fields()
+    for kind, names in ASKED.items():
+        assert names <= set(known[kind]), kind
+    assert {"owner", "name"} <= known["Query"]["repository"]
+    assert {"number"} <= known["Repository"]["pullRequest"]
+    assert {"first", "after"} <= known["PullRequest"]["reviewThreads"]
+    assert {"first"} <= known["PullRequestReviewThread"]["comments"]
+    listed = set().union(*ASKED.values())
+    arguments = {"owner", "name", "number", "first", "after", "input"}
+    for question in QUESTIONS:
+        inside = question.split("{", 1)[1]
+        words = set(re.findall(r"(?<![$\w])[A-Za-z]+", inside))
+        assert words <= listed | arguments, words - listed - arguments

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,15 @@ from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.testing.fakes.simulated_transport import SimulatedHub, lost
 from agent_work_orders.workflow_engine.events import TaskFailed, TaskParked
 
+sys.path.append(str(Path(__file__).parents[1]))
+from github_descriptions import validate_request
+
 URL = "https://github.com/acme/widgets"
+
+
+def described(method: str, path: str, query: Any, body: Any) -> None:
+    if path != "/graphql":
+        validate_request(method, path, query, body)
 
 
 class Town:
@@ -23,6 +32,7 @@ class Town:
     def __init__(self, bench: Bench, folder: Path) -> None:
         self.bench = bench
         self.hub = SimulatedHub(folder)
+        self.hub.transport.watch = described
         bench.forges = lambda local: Forges(local, self.hub.forge)
         bench.restart()
         self.head = self.hub.commit("topic", {"README.md": "one\nzwei\nthree\n"}, "Change")

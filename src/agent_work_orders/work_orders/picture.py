@@ -71,7 +71,8 @@ def draw(run: Run, *, order_url: str = "") -> Picture:
     state = _state(record.status, tasks)
     mark, word = _WORDS[state]
     title = f"{mark} {word}"
-    if record.waiting_reason == "github" and record.waiting_until_ms is not None:
+    waits_for_it = record.waiting_reason in ("github_quota", "github_unavailable")
+    if waits_for_it and record.waiting_until_ms is not None:
         title = f"⏳ waiting for GitHub until {iso(record.waiting_until_ms)}"
     lines = [f"### {title}", "", _about(record, order_url), ""]
     lines += _questions(tasks) + _steps(tasks)

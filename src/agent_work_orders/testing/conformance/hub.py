@@ -191,7 +191,6 @@ class HubConformance:
         assert facts.full_name == at.full_name and facts.default_branch == "main"
         assert await hub.file(at, "README.md") == b"one\ntwo\nthree\n"
         assert await hub.file(at, "no/such file") is None
-        assert await hub.file(at, "") is None
 
     async def test_issues_are_read_and_closed(self, desk: HubDesk) -> None:
         made = desk.act(

@@ -33,16 +33,19 @@ PERMISSIONS = {
 }
 FULL_NAME = "acme/widgets"
 Mishap = Callable[[str, str], Exception | None]
+Watch = Callable[[str, str, Mapping[str, str], Any], object]
 
 
 class SimulatedTransport:
     """`before` and `after` may raise instead: a request that is not sent, an answer that is lost.
-    Both are called with method and path below the repository."""
+    Both are called with method and path below the repository. `watch` sees every request, with
+    its whole path."""
 
     def __init__(self, world: World, actor: Actor, login: str) -> None:
         self.world = world
         self.before: Mishap = lambda _method, _path: None
         self.after: Mishap = lambda _method, _path: None
+        self.watch: Watch = lambda _method, _path, _query, _body: None
         self.sent: list[tuple[str, str, Any]] = []
         self._actor = actor
         self._login = login
@@ -105,6 +108,8 @@ class SimulatedTransport:
         self, method: str, whole: str, path: str, body: Any, query: Mapping[str, Any] | None
     ) -> Answer:
         self.sent.append((method, path, body))
+        asked = {name: str(value) for name, value in (query or {}).items()}
+        self.watch(method, whole, asked, body)
         early = self.before(method, path)
         if early is not None:
             raise early
@@ -113,7 +118,7 @@ class SimulatedTransport:
             self._actor,
             method,
             whole,
-            query={name: str(value) for name, value in (query or {}).items()},
+            query=asked,
             body=b"" if body is None else msgspec.json.encode(body),
         )
         late = self.after(method, path)
