@@ -40,7 +40,9 @@ from agent_work_orders.state_manager.sqlite.store import SqliteStore
 from agent_work_orders.tools import toolbox
 from agent_work_orders.tools.agent import Agents
 from agent_work_orders.tools.workspaces import Workspaces
+from agent_work_orders.work_orders import rules
 from agent_work_orders.work_orders.housekeeper import Housekeeper
+from agent_work_orders.work_orders.intake import Intake
 from agent_work_orders.work_orders.projection import PRIORITIES
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.work_orders.scribe import Scribe
@@ -76,6 +78,8 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     """The token of the local operator."""
     links: Links
     """Ways in that were offered to browsers."""
+    intake: Intake
+    """Takes up webhook deliveries while somebody runs it: the server does, a command does not."""
 
 
 @asynccontextmanager
@@ -126,6 +130,7 @@ async def open_house(
         at_end.push_async_callback(keeper.finish)
         at_end.push_async_callback(scribe.finish)
         at_end.push_async_callback(engine.stop, drain_s=settings.drain_s)
+        intake = _intake(settings, rooms)
         await engine.start()
         await scribe.catch_up(engine.open_runs())
         open_orders: set[str] = {ids.order_of(run_id) for run_id in engine.open_runs()}
@@ -138,6 +143,7 @@ async def open_house(
             rooms=rooms,
             local_key=local_key,
             links=Links(clock),
+            intake=intake,
         )
 
 
@@ -232,6 +238,8 @@ def _rooms(
         audit=store.audit,
         keys=store.keys,
         idempotency=store.idempotency,
+        deliveries=store.deliveries,
+        subjects=store.subjects,
         mirrors=sandboxes.mirrors,
         sandboxes=sandboxes,
         agents=Registry(clock, claude=_claude(settings)),
@@ -248,6 +256,16 @@ def _rooms(
         default_sandbox=settings.default_sandbox,
         default_agent=settings.default_agent,
         git_origins=frozenset(settings.git_origins),
+        four_eyes=settings.four_eyes,
+    )
+
+
+def _intake(settings: Settings, rooms: Rooms) -> Intake:
+    given = rules.DEFAULTS
+    if settings.github_rules:
+        given = rules.parse(Path(settings.github_rules).read_text("utf-8"), settings.github_rules)
+    return Intake(
+        rooms, rooms.forges.hub, server_url=settings.github_server_url, server_rules=given
     )
 
 

@@ -53,6 +53,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     github_webhook_secret: tuple[str, ...] = ()
     github_api_url: str = "https://api.github.com"
     github_server_url: str = "https://github.com"
+    github_rules: str = ""
+    four_eyes: bool = False
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -123,6 +125,12 @@ FIELDS = (
     ),
     Field("GITHUB_API_URL", "github_api_url", "Address of GitHub's API"),
     Field("GITHUB_SERVER_URL", "github_server_url", "Address of GitHub's pages and repositories"),
+    Field(
+        "AWO_GITHUB_RULES",
+        "github_rules",
+        "A file of rules for repositories that have none; the form of .awo/config.yaml",
+    ),
+    Field("AWO_FOUR_EYES", "four_eyes", "true: who asked for an order does not approve in it"),
 )
 
 
@@ -162,6 +170,10 @@ def _read(field: Field, text: str) -> Any:
         return tuple(part.strip() for part in text.split(","))
     if kind.startswith("tuple"):
         return tuple(part.strip() for part in text.split(",") if part.strip())
+    if kind == "bool":
+        if text.lower() not in ("true", "false", "1", "0"):
+            raise _invalid(field.variable, "true or false")
+        return text.lower() in ("true", "1")
     try:
         if kind == "int":
             return int(text)

@@ -32,6 +32,7 @@ from agent_work_orders.api.routes import (
     steering,
     workflows,
 )
+from agent_work_orders.api.webhook import Webhook
 from agent_work_orders.bootstrap import House
 from agent_work_orders.errors import AgentWorkOrdersError
 from agent_work_orders.settings import Settings
@@ -72,6 +73,14 @@ def create_app(house: House, bound: str = "") -> FastAPI:
     app.add_middleware(Body, limit_bytes=settings.body_limit_bytes)
     app.add_middleware(Authentication, house=house)
     app.add_middleware(Dashboard, others=_first_parts(app))
+    app.add_middleware(
+        Webhook,
+        deliveries=rooms.deliveries,
+        secrets=settings.github_webhook_secret,
+        clock=rooms.clock,
+        log=rooms.log,
+        arrived=house.intake.wake,
+    )
     app.add_middleware(
         Guard,
         hosts=_names(settings, bound),

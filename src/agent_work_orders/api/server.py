@@ -63,7 +63,12 @@ async def serving(settings: Settings, on_ready: OnReady | None = None) -> int:
             gc.freeze()
             gc.set_threshold(*COLLECT_EVERY)
             server = _Server(_config(app), ready, drain)
-            await server.serve(sockets=[listening])
+            taking_up = asyncio.get_running_loop().create_task(house.intake.run())
+            try:
+                await server.serve(sockets=[listening])
+            finally:
+                taking_up.cancel()
+                await asyncio.wait([taking_up])
             return 0 if server.started else 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from agent_work_orders.errors import Conflict, NotFound
+from agent_work_orders.errors import Conflict, Forbidden, NotFound
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.approvals import ApprovalRecord
 from agent_work_orders.work_orders import find
@@ -52,9 +52,13 @@ async def decide(
     subject_hash: str | None = None,
 ) -> ApprovalRecord:
     """One decision counts. `subject_hash` is what the person looked at; without it, what is asked
-    now. Conflict `approval_settled`, `approval_subject_changed`; NotFound `approval_unknown`."""
+    now. Conflict `approval_settled`, `approval_subject_changed`; NotFound `approval_unknown`;
+    Forbidden `approval_four_eyes` for who created the order, where that is asked for."""
     asked_for = get(rooms, approval_id, caller)
     caller.need("approve")
+    row = rooms.records.get(asked_for.order_id)
+    if rooms.four_eyes and row is not None and row.created_by == caller.name:
+        raise own_order()
     check_text("comment", comment, COMMENT_LIMIT_CHARS)
     if subject_hash is not None and subject_hash != asked_for.subject_hash:
         raise Conflict(
@@ -84,6 +88,14 @@ async def decide(
     if not accepted:
         raise _settled(run, asked_for)
     return _as_decided(asked_for, approved, caller, comment, now_ms)
+
+
+def own_order() -> Forbidden:
+    return Forbidden(
+        "approval_four_eyes",
+        "Who asked for an order does not decide about it",
+        hint="Another person must (AWO_FOUR_EYES is on).",
+    )
 
 
 def pending_of(run: Run) -> list[str]:

@@ -18,12 +18,14 @@ from agent_work_orders.sandbox_manager.sandbox import Sandboxes
 from agent_work_orders.state_manager.approvals import Approvals
 from agent_work_orders.state_manager.artifacts import Artifacts
 from agent_work_orders.state_manager.audit import Audit
+from agent_work_orders.state_manager.deliveries import Deliveries
 from agent_work_orders.state_manager.feed import Feed
 from agent_work_orders.state_manager.idempotency import IdempotencyKeys
 from agent_work_orders.state_manager.keys import Keys
 from agent_work_orders.state_manager.ledger import Ledger
 from agent_work_orders.state_manager.logbook import Logbook
 from agent_work_orders.state_manager.records import Records
+from agent_work_orders.state_manager.subjects import Subjects
 from agent_work_orders.state_manager.versions import Versions
 from agent_work_orders.work_orders.shelf import Shelf
 from agent_work_orders.work_orders.transcripts import Transcripts
@@ -42,6 +44,8 @@ class Rooms(msgspec.Struct, frozen=True, kw_only=True):
     audit: Audit
     keys: Keys
     idempotency: IdempotencyKeys
+    deliveries: Deliveries
+    subjects: Subjects
     mirrors: Mirrors
     sandboxes: Sandboxes
     agents: Registry
@@ -59,3 +63,5 @@ class Rooms(msgspec.Struct, frozen=True, kw_only=True):
     default_sandbox: str = "git_worktree"
     default_agent: str = "claude_code"
     git_origins: frozenset[str] = frozenset()
+    four_eyes: bool = False
+    """Who asked for an order does not decide about it."""

@@ -319,7 +319,8 @@ def _said(change: Change) -> tuple[str, str, dict[str, Any]] | None:
         case on.PromptReceived():
             return "prompt_received", "info", {"prompt_id": event.prompt_id, **by}
         case on.PauseAsked():
-            return "agent_work_order_paused", "info", by
+            why = {"reason": event.reason} if event.reason else {}
+            return "agent_work_order_paused", "info", {**by, **why}
         case on.ResumeAsked():
             return "agent_work_order_resumed", "info", by
         case on.CancelAsked():

@@ -38,6 +38,7 @@ TITLE_LIMIT_CHARS = 200
 SANDBOX_TYPES: tuple[str, ...] = get_args(SandboxType)
 _UNTYPED = (
     "inputs", "agent", "workflow_source", "workflow_type", "idempotency_key", "pipeline_task",
+    "github",
 )  # fmt: skip
 _HALF = re.compile("[\ud800-\udfff]")
 PLANNED_TYPES = ("bubblewrap", "container", "e2b", "dagger", "kubernetes")
@@ -62,6 +63,8 @@ class NewOrder(msgspec.Struct, frozen=True, kw_only=True):
     idempotency_key: str | None = None
     pipeline_task: dict[str, Any] | None = None
     """The task that it came as: kept with the order, and shown to whoever asks for the task."""
+    github: dict[str, Any] | None = None
+    """What it is about on the hub; only intake.py says so."""
 
 
 async def check(
@@ -148,6 +151,7 @@ def _order(rooms: Rooms, new: NewOrder, origin: RepositoryUrl, compiled: Compile
         prompt=prompt,
         github_issue_number=issue,
         title=title or (commit_message.one_line(prompt)[:TITLE_LIMIT_CHARS] if prompt else ""),
+        github=new.github,
     )
 
 

@@ -118,6 +118,8 @@ class PromptReceived(Event, frozen=True, kw_only=True, tag="prompt_received"):
 
 class PauseAsked(Event, frozen=True, kw_only=True, tag="pause_asked"):
     by: str = ""
+    reason: str = ""
+    """A word for what made it necessary, when no person wanted it: `access_lost`."""
 
 
 class ResumeAsked(Event, frozen=True, kw_only=True, tag="resume_asked"):

@@ -72,7 +72,7 @@ def _apply(work: Work, event: on.AnyEvent) -> bool:
         case on.PromptReceived():
             return prompts.received(work, event)
         case on.PauseAsked():
-            return _pause(work)
+            return _pause(work, event.reason)
         case on.ResumeAsked():
             return reopening.resume(work)
         case on.CancelAsked():
@@ -277,10 +277,10 @@ def _decided(work: Work, event: on.ApprovalDecided) -> bool:
     return True
 
 
-def _pause(work: Work) -> bool:
+def _pause(work: Work, reason: str) -> bool:
     if work.run.stage != "active" or work.run.paused == "asked":
         return False
-    work.set(paused="asked")
+    work.set(paused="asked", pause_reason=reason)
     return True
 
 

@@ -65,7 +65,7 @@ def waiting(run: Run) -> Waiting | None:
                 (2, until, path, Waiting(reason=reason, until_ms=task.until_ms, path=path))
             )
     if run.paused == "asked":
-        return Waiting(reason="paused")
+        return Waiting(reason=run.pause_reason or "paused")
     return min(found, key=lambda row: row[:3])[3] if found else None
 
 

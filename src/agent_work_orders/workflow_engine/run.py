@@ -115,6 +115,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     tasks: immutables.Map[str, TaskRun] = immutables.Map()
     live: int = 0
     paused: Literal["", "asked", "failure"] = ""
+    pause_reason: str = ""
+    """Of the last pause that was asked for."""
     rollback: Literal["", "wanted", "asked"] = ""
     """Why the run is or will be rolled back: by a failed task's policy, or by a person."""
     undo: tuple[str, ...] = ()
@@ -197,6 +199,7 @@ class _Kept(msgspec.Struct, frozen=True, kw_only=True):
     started_ms: int | None
     ended_ms: int | None
     updated_ms: int
+    pause_reason: str = ""
 
 
 _KEPT = tuple(_Kept.__struct_fields__)

@@ -1,0 +1,59 @@
+"""Repositories that we can reach no longer, or again: their orders wait meanwhile, and say why."""
+
+from __future__ import annotations
+
+from agent_work_orders.errors import Refused
+from agent_work_orders.repositories import url
+from agent_work_orders.state_manager.records import OrderFilter
+from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.triggers import AccessChanged
+from agent_work_orders.workflow_engine import events as on
+
+ACCESS_LOST = "access_lost"
+BY = "github"
+_OPEN = ("pending", "running", "waiting", "paused")
+
+
+async def change(rooms: Rooms, server_url: str, found: AccessChanged) -> list[str]:
+    """Pause the open orders of the repositories, or let those go on that were paused for this.
+    Returns the orders that changed; doing it again changes nothing more."""
+    changed = []
+    for repository_id, full_name in found.repositories:
+        for order_id in _open_orders(rooms, server_url, repository_id, full_name):
+            if await _change(rooms, order_id, found):
+                changed.append(order_id)
+    return changed
+
+
+async def _change(rooms: Rooms, order_id: str, found: AccessChanged) -> bool:
+    run = await rooms.engine.run(order_id)
+    if run is None or run.stage != "active":
+        return False
+    at_ms = rooms.clock.now_ms()
+    if found.access == "lost":
+        event: on.AnyEvent = on.PauseAsked(at_ms=at_ms, by=BY, reason=ACCESS_LOST)
+    elif run.paused == "asked" and run.pause_reason == ACCESS_LOST:
+        event = on.ResumeAsked(at_ms=at_ms, by=BY)
+    else:
+        return False
+    if not await rooms.engine.post(order_id, event):
+        return False
+    if found.access == "lost":
+        rooms.log(order_id, "github_access_lost", "warning", {"reason": found.why})
+    else:
+        rooms.log(order_id, "github_access_back", "info", {"reason": found.why})
+    await rooms.audit.append(
+        at_ms=at_ms, who=BY, what=f"access.{found.access}", order_id=order_id, target=found.why
+    )
+    return True
+
+
+def _open_orders(rooms: Rooms, server_url: str, repository_id: int, full_name: str) -> list[str]:
+    """By the repository's id, and those that were made without a hub by its address."""
+    found = {one.order_id: None for one in rooms.subjects.about(repository_id)}
+    try:
+        key = url.parse(f"{server_url}/{full_name}.git", origins=rooms.git_origins).key
+    except Refused:
+        return list(found)
+    page = rooms.records.page(OrderFilter(status=_OPEN, repository=key), limit=500)
+    return list(found | {row.agent_work_order_id: None for row in page.agent_work_orders})

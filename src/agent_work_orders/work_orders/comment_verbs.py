@@ -1,0 +1,127 @@
+"""Verbs of comments for orders that are there: approve, reject, cancel, retry, help.
+
+An order is found by what it is about, or by an id that is named, and must belong to the
+repository where the comment was written. A decision names the hash of what was looked at, and is
+never the requester's own where four eyes are asked for.
+"""
+
+from __future__ import annotations
+
+from agent_work_orders.errors import Conflict, NotFound, Refused
+from agent_work_orders.state_manager.approvals import ApprovalRecord
+from agent_work_orders.state_manager.records import OrderFilter
+from agent_work_orders.work_orders import approvals, find, steer
+from agent_work_orders.work_orders.comment_command import USAGE
+from agent_work_orders.work_orders.react import Result, Scene, caller_of, said
+from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.triggers import Command
+from agent_work_orders.work_orders.voice import Voice
+
+LOOKED_AT = 500
+"""Orders of a repository among which that of a pull request is looked for."""
+
+
+class Verbs:
+    def __init__(self, rooms: Rooms, voice: Voice, server_url: str) -> None:
+        self._rooms = rooms
+        self._voice = voice
+        self._server_url = server_url
+
+    async def do(self, scene: Scene, asked: Command) -> Result:
+        """Once for each comment: a second delivery of it finds what came of the first."""
+        rooms = self._rooms
+        key = f"github:{scene.event.repository_id}:{asked.key}"
+        entry = await rooms.ledger.intend(
+            key,
+            order_id="",
+            what=f"github.{asked.verb}",
+            intent={"by": asked.by.mark, "delivery": scene.delivery_id},
+            at_ms=rooms.clock.now_ms(),
+        )
+        if entry.receipt is not None:
+            return "handled", f"{asked.verb}: done before"
+        try:
+            outcome = await self._do(scene, asked)
+        except Refused as error:
+            if error.status == 503:
+                raise
+            outcome = f"Not done: {said(error)}"
+        if scene.spot is not None:
+            await self._voice.react(scene.spot, scene.comment_id, "eyes")
+            await self._voice.say(scene.spot, key, outcome)
+        await rooms.ledger.receive(key, {"outcome": outcome}, at_ms=rooms.clock.now_ms())
+        return "handled", f"{asked.verb}: {outcome}"[:500]
+
+    async def _do(self, scene: Scene, asked: Command) -> str:
+        match asked.verb:
+            case "approve" | "reject":
+                return await self._decide(scene, asked)
+            case "cancel":
+                order_id = self._target(scene, asked)
+                await steer.cancel(self._rooms, order_id, caller_of(scene, asked.by))
+                return f"{order_id} is cancelled."
+            case "retry":
+                order_id = self._target(scene, asked)
+                await steer.retry(self._rooms, order_id, caller_of(scene, asked.by))
+                return f"{order_id} is tried again."
+        return USAGE
+
+    async def _decide(self, scene: Scene, asked: Command) -> str:
+        found = self._asked(scene, asked.said.subject_hash)
+        subject = self._rooms.subjects.of_order(found.order_id)
+        asked_by = "" if subject is None else subject.asked_by
+        # By the number, which stays when somebody takes another name.
+        if self._rooms.four_eyes and asked_by.split(":")[0] == str(asked.by.user_id):
+            raise approvals.own_order()
+        approved = asked.verb == "approve"
+        await approvals.decide(
+            self._rooms,
+            found.approval_id,
+            caller_of(scene, asked.by, "approver"),
+            approved=approved,
+            comment=asked.said.reason,
+            subject_hash=found.subject_hash,
+        )
+        return f"{found.path} of {found.order_id} is {'approved' if approved else 'rejected'}."
+
+    def _asked(self, scene: Scene, named: str) -> ApprovalRecord:
+        """What is asked now under this hash, of the orders about this subject."""
+        found = [
+            one
+            for order_id in self._orders(scene, scene.event.subject)
+            for one in self._rooms.approvals.of_order(order_id)
+            if one.state == "asked" and one.subject_hash.startswith(named)
+        ]
+        if len(found) != 1:
+            raise Conflict(
+                "approval_subject_changed",
+                "What is asked for is not what you named",
+                hint="Look at it again and name the hash that is shown now.",
+            )
+        return found[0]
+
+    def _target(self, scene: Scene, asked: Command) -> str:
+        named = asked.said.order
+        if named:
+            row = find.record_of(self._rooms, named, caller_of(scene, asked.by))
+            return row.agent_work_order_id
+        orders = self._orders(scene, asked.subject)
+        if not orders:
+            raise NotFound(
+                "order_unknown", "There is no work order about this", hint="`/awo run` starts one."
+            )
+        return orders[0]
+
+    def _orders(self, scene: Scene, subject: str) -> list[str]:
+        """Newest first: those that it asked for, then those whose pull request it is."""
+        rooms, event = self._rooms, scene.event
+        found = [one.order_id for one in rooms.subjects.about(event.repository_id, subject)]
+        if subject.startswith("pull:"):
+            address = f"{self._server_url}/{event.full_name}/pull/{subject.removeprefix('pull:')}"
+            page = rooms.records.page(OrderFilter(repository=scene.repository.key), limit=LOOKED_AT)
+            found += [
+                row.agent_work_order_id
+                for row in page.agent_work_orders
+                if row.github_pull_request_url == address and row.agent_work_order_id not in found
+            ]
+        return found

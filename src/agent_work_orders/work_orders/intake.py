@@ -1,0 +1,227 @@
+"""From stored deliveries to orders: each is taken up in the order of arrival, and settled once.
+
+Rules:
+- An attempt is counted before it begins, so that a delivery that kills the server is found out:
+  after `MAX_ATTEMPTS` it is failed, with the reason, and people may have it tried again.
+- A quota, an outage or a server that cannot take work now is not the delivery's fault: it waits,
+  uncounted, for three days at most. Others go on meanwhile; they may overtake it, which is why
+  every decision reads the world as it is.
+- Nothing that a delivery holds stops the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent_work_orders.errors import AgentWorkOrdersError, Failed, Permanent, Refused
+from agent_work_orders.github_integration.forge import Hub
+from agent_work_orders.github_integration.quota import QuotaHeld
+from agent_work_orders.state_manager.deliveries import DAY_MS, KEEP_MS, Delivery
+from agent_work_orders.work_orders import access, github_event, rules, triggers
+from agent_work_orders.work_orders.comment_command import USAGE
+from agent_work_orders.work_orders.comment_verbs import Verbs
+from agent_work_orders.work_orders.github_event import GitHubEvent, Unusable
+from agent_work_orders.work_orders.hub_memory import HubMemory
+from agent_work_orders.work_orders.react import Result, Scene, Starter, said, scene_of
+from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.rules import Rules, RulesInvalid
+from agent_work_orders.work_orders.voice import Silent, Voice
+
+MAX_ATTEMPTS = 5
+GIVE_UP_MS = 3 * DAY_MS
+"""As long as GitHub itself keeps deliveries."""
+WAITS_S = (1, 5, 30, 120, 300)
+"""After each failure; the last one over and over."""
+LONGEST_WAIT_S = 60.0
+TRIM_EVERY_MS = 3_600_000
+PAGE = 100
+
+
+class Intake:
+    def __init__(
+        self,
+        rooms: Rooms,
+        hub: Hub | None,
+        *,
+        server_url: str,
+        server_rules: Rules = rules.DEFAULTS,
+        voice: Voice | None = None,
+    ) -> None:
+        self._rooms = rooms
+        self._server_url = server_url
+        self._voice = voice or Silent()
+        self._hub = hub
+        if hub is not None:
+            self._memory = HubMemory(hub, rooms.clock, server_rules)
+            self._starter = Starter(rooms, hub, self._voice)
+        self._verbs = Verbs(rooms, self._voice, server_url)
+        self._woken = asyncio.Event()
+        self._later: dict[int, tuple[int, int, str]] = {}
+        """By number: not before when, after how many failures, and the last reason."""
+        self._trimmed_ms = 0
+
+    def wake(self) -> None:
+        """Something arrived."""
+        self._woken.set()
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            self._woken.clear()
+            try:
+                await self.sweep()
+            except AgentWorkOrdersError as error:
+                # The store cannot be read or written now; what waits there stays.
+                self._rooms.log("", "intake_halted", "error", {"error": str(error)})
+            try:
+                async with asyncio.timeout(self._wait_s()):
+                    await self._woken.wait()
+            except TimeoutError:
+                continue
+
+    async def sweep(self) -> int:
+        """Take up everything that is due; returns how many were settled."""
+        settled, after = 0, 0
+        while page := self._rooms.deliveries.waiting(PAGE, after=after):
+            for delivery in page:
+                after = delivery.n
+                if self._later.get(delivery.n, (0, 0, ""))[0] <= self._rooms.clock.now_ms():
+                    settled += await self._take_up(delivery)
+        await self._trim()
+        return settled
+
+    async def _take_up(self, delivery: Delivery) -> bool:
+        n, store = delivery.n, self._rooms.deliveries
+        if delivery.attempts >= MAX_ATTEMPTS:
+            why = self._later.get(n, (0, 0, "the server ended while it was handled"))[2]
+            return await self._settle(delivery, ("failed", f"tried {MAX_ATTEMPTS} times: {why}"))
+        await store.tried(n)
+        try:
+            return await self._settle(delivery, await self._handle(delivery))
+        except QuotaHeld as held:
+            await self._hold(delivery, str(held), until_ms=held.until_ms)
+        except Permanent as error:
+            self._note_later(delivery, str(error))
+        except (Failed, Refused) as error:
+            await self._hold(delivery, str(error))
+        except Exception as error:  # noqa: BLE001 - one delivery must not stop the others
+            fields = {"delivery_id": delivery.delivery_id, "exc_info": error}
+            self._rooms.log("", "delivery_crashed", "error", fields)
+            why = str(error) if isinstance(error, AgentWorkOrdersError) else type(error).__name__
+            self._note_later(delivery, why)
+        return False
+
+    async def _hold(self, delivery: Delivery, why: str, until_ms: int | None = None) -> None:
+        if self._rooms.clock.now_ms() - delivery.received_at_ms > GIVE_UP_MS:
+            await self._settle(delivery, ("failed", why))
+            return
+        await self._rooms.deliveries.held(delivery.n)
+        self._note_later(delivery, why, until_ms)
+
+    def _note_later(self, delivery: Delivery, why: str, until_ms: int | None = None) -> None:
+        failures = self._later.get(delivery.n, (0, 0, ""))[1]
+        if until_ms is None:
+            wait_s = WAITS_S[min(failures, len(WAITS_S) - 1)]
+            until_ms = self._rooms.clock.now_ms() + wait_s * 1_000
+        self._later[delivery.n] = (until_ms, failures + 1, self._rooms.redact(why)[:500])
+
+    async def _settle(self, delivery: Delivery, result: Result) -> bool:
+        outcome, why = result
+        await self._rooms.deliveries.settle(delivery.n, outcome, why, self._rooms.clock.now_ms())
+        self._later.pop(delivery.n, None)
+        fields = {"delivery_id": delivery.delivery_id, "about": delivery.event, "why": why}
+        if outcome == "handled":
+            self._rooms.log("", "delivery_handled", "info", fields)
+        elif outcome == "failed":
+            self._rooms.log("", "delivery_failed", "warning", fields)
+        return True
+
+    async def _handle(self, delivery: Delivery) -> Result:
+        try:
+            event = github_event.read(delivery.event, delivery.body)
+        except Unusable as error:
+            return "ignored", f"not as GitHub sends it: {error}"
+        changed = triggers.access_change(event)
+        if changed is not None:
+            orders = await access.change(self._rooms, self._server_url, changed)
+            return "handled", f"{changed.why}: {len(orders)} orders"
+        if event.name == "push" and event.branch == event.default_branch and self._hub is not None:
+            self._memory.forget_rules(event.repository_id)
+        if not triggers.may_ask(event):
+            return "ignored", f"{event.name}.{event.action or 'happened'} asks for nothing"
+        if self._hub is None:
+            return "failed", "GitHub is not configured: set GITHUB_APP_ID or GITHUB_TOKEN"
+        try:
+            scene = scene_of(self._rooms, self._server_url, event, delivery.delivery_id)
+        except Refused as error:
+            return "failed", str(error)
+        return await self._decided(scene, delivery.received_at_ms)
+
+    async def _decided(self, scene: Scene, received_at_ms: int) -> Result:
+        event, memory = scene.event, self._memory
+        try:
+            given = await memory.rules(scene.repository, event.repository_id)
+        except RulesInvalid as error:
+            return await self._refused(scene, error)
+        our_login = await memory.our_login()
+        decision = triggers.decide(event, given, our_login, received_at_ms)
+        match decision:
+            case triggers.Ignore():
+                if decision.audited:
+                    await self._audit(event, decision.why)
+                return "ignored", decision.why
+            case triggers.AccessChanged():
+                return "ignored", decision.why
+        by = decision.by
+        if by is not None:
+            writer = await memory.may_write(scene.repository, event.repository_id, by.login)
+            if not writer:
+                why = f"{by.login} has no write access"
+                await self._audit(event, why)
+                return "ignored", why
+        try:
+            match decision:
+                case triggers.Start():
+                    return await self._starter.start(scene, decision)
+                case triggers.Command():
+                    return await self._verbs.do(scene, decision)
+                case triggers.Answer():
+                    await self._say(scene, decision.key, f"{decision.why}.\n\n{USAGE}")
+                    return "ignored", decision.why
+        except Refused as error:
+            if error.status == 503:
+                raise
+            return await self._refused(scene, error)
+
+    async def _refused(self, scene: Scene, error: Refused) -> Result:
+        """What is asked for cannot be done as it is: told to who asked, not tried again."""
+        key = "" if scene.event.remark is None else str(scene.event.remark.comment_id)
+        await self._say(scene, f"refused:{error.code}:{key}", f"Not started: {said(error)}")
+        # What the operator must mend can be tried again afterwards.
+        return ("failed" if error.code == "agent_missing" else "ignored"), str(error)
+
+    async def _say(self, scene: Scene, key: str, text: str) -> None:
+        if scene.spot is not None:
+            whole = f"github:{scene.event.repository_id}:{scene.event.subject}:{key}"
+            await self._voice.say(scene.spot, whole, self._rooms.redact(text))
+
+    async def _audit(self, event: GitHubEvent, why: str) -> None:
+        await self._rooms.audit.append(
+            at_ms=self._rooms.clock.now_ms(),
+            who=f"github:{event.sender.login.lower()}",
+            what="github.not_heard",
+            target=f"{event.full_name} {event.subject}",
+            details={"event": f"{event.name}.{event.action}", "why": why},
+        )
+
+    async def _trim(self) -> None:
+        now_ms = self._rooms.clock.now_ms()
+        if now_ms - self._trimmed_ms >= TRIM_EVERY_MS:
+            self._trimmed_ms = now_ms
+            await self._rooms.deliveries.trim(now_ms - KEEP_MS)
+
+    def _wait_s(self) -> float:
+        due_ms = min((at_ms for at_ms, _, _ in self._later.values()), default=None)
+        if due_ms is None:
+            return LONGEST_WAIT_S
+        return min(max((due_ms - self._rooms.clock.now_ms()) / 1000, 0.05), LONGEST_WAIT_S)

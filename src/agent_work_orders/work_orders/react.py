@@ -1,0 +1,224 @@
+"""Doing what an event asks for: an order that starts, or a verb for orders that are there.
+
+Everything here may happen twice (a crash, two deliveries of one event) and must then be the same:
+orders are keyed by what asked for them, verbs by the comment that held them. What people wrote is
+taken from the delivery, as it was when they asked; whether it still holds is read from the hub.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+from agent_work_orders.errors import Conflict, NotFound, Refused
+from agent_work_orders.github_integration.forge import Hub, PullRequest, Repository
+from agent_work_orders.repositories import url
+from agent_work_orders.security.roles import Caller, Role
+from agent_work_orders.state_manager.deliveries import Outcome
+from agent_work_orders.state_manager.subjects import OrderSubject
+from agent_work_orders.tools import commit_message
+from agent_work_orders.work_orders import steer, submit
+from agent_work_orders.work_orders.github_event import GitHubEvent, Person
+from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.triggers import Start
+from agent_work_orders.work_orders.voice import Spot, Voice
+
+KEY_ATTEMPTS = 3
+"""A key whose order was claimed with other words and never made is passed over, so often."""
+
+Result = tuple[Outcome, str]
+
+
+class Scene(msgspec.Struct, frozen=True, kw_only=True):
+    """An event with the repository it is about, as we address it."""
+
+    event: GitHubEvent
+    repository: Repository
+    url: str
+    delivery_id: str
+
+    @property
+    def spot(self) -> Spot | None:
+        if not self.event.number:
+            return None
+        return Spot(
+            repository=self.repository,
+            repository_id=self.event.repository_id,
+            number=self.event.number,
+        )
+
+    @property
+    def comment_id(self) -> int | None:
+        remark = self.event.remark
+        return remark.comment_id if remark is not None and remark.kind == "comment" else None
+
+
+def scene_of(rooms: Rooms, server_url: str, event: GitHubEvent, delivery_id: str) -> Scene:
+    """The address is made of the configured server and a checked name, never read from a payload.
+    Refused for a server that the operator did not allow."""
+    address = f"{server_url}/{event.full_name}.git"
+    key = url.parse(address, origins=rooms.git_origins).key
+    repository = Repository(key=key, full_name=event.full_name)
+    return Scene(event=event, repository=repository, url=address, delivery_id=delivery_id)
+
+
+def caller_of(scene: Scene, by: Person | None, role: Role = "operator") -> Caller:
+    """A person of the hub, for this repository only."""
+    name = "github:rules" if by is None else f"github:{by.login.lower()}"
+    return Caller(name=name, role=role, repositories=(scene.repository.key,))
+
+
+class Starter:
+    def __init__(self, rooms: Rooms, hub: Hub, voice: Voice) -> None:
+        self._rooms = rooms
+        self._hub = hub
+        self._voice = voice
+
+    async def start(self, scene: Scene, asked: Start) -> Result:
+        pull, gone = await self._now(scene, asked)
+        if gone:
+            return "ignored", gone
+        if asked.supersedes and pull is not None:
+            asked = msgspec.structs.replace(asked, key=asked.key + pull.head_sha)
+        key = _key(scene.event.repository_id, asked)
+        busy = await self._open_orders(scene, asked)
+        known = [order_id for order_id, its in busy.items() if its == key]
+        if busy and not known and not asked.commanded:
+            if not asked.supersedes:
+                return "ignored", f"{next(iter(busy))} is at work on it"
+            await self._cancel(scene, list(busy))
+        order_id = await self._submit(scene, asked, pull, key)
+        await self._note(scene, asked, order_id)
+        if scene.spot is not None:
+            await self._voice.react(scene.spot, scene.comment_id, "eyes")
+        return "handled", f"{asked.purpose}: {order_id}"
+
+    async def _now(self, scene: Scene, asked: Start) -> tuple[PullRequest | None, str]:
+        """The pull request as it is, if it is one; and why nothing is to be done any more."""
+        event = scene.event
+        if not event.number:
+            return None, ""
+        try:
+            if event.is_pull:
+                pull = await self._hub.pull_request(scene.repository, event.number)
+                shut = pull.state in ("closed", "merged")
+                return pull, "it is closed by now" if shut else ""
+            issue = await self._hub.issue(scene.repository, event.number)
+        except NotFound:
+            return None, "it is gone by now"
+        if issue.state != "open":
+            return None, "it is closed by now"
+        if asked.label and asked.label not in issue.labels:
+            return None, "the label is gone by now"
+        return None, ""
+
+    async def _open_orders(self, scene: Scene, asked: Start) -> dict[str, str]:
+        """Open ones about the same thing for the same purpose, with what asked for each."""
+        found = {}
+        for one in self._rooms.subjects.about(scene.event.repository_id, asked.subject):
+            run = await self._rooms.engine.run(one.order_id)
+            if one.purpose == asked.purpose and run is not None and run.stage != "ended":
+                found[one.order_id] = str((run.order.get("github") or {}).get("key", ""))
+        return found
+
+    async def _cancel(self, scene: Scene, orders: list[str]) -> None:
+        for order_id in orders:
+            try:
+                await steer.cancel(self._rooms, order_id, caller_of(scene, None))
+            except Conflict:
+                continue  # it ended by itself
+
+    async def _submit(self, scene: Scene, asked: Start, pull: PullRequest | None, key: str) -> str:
+        """The order of this key, made now or before."""
+        new = _order(scene, asked, pull, key)
+        caller = caller_of(scene, asked.by)
+        for attempt in range(KEY_ATTEMPTS):
+            tried = key if attempt == 0 else f"{key}-{attempt}"
+            try:
+                made = await submit.submit(
+                    self._rooms, msgspec.structs.replace(new, idempotency_key=tried), caller
+                )
+                return made.agent_work_order_id
+            except Conflict as error:
+                if error.code != "idempotency_key_reused":
+                    raise
+                first = str(error.context["order_id"])
+                if await self._rooms.engine.run(first) is not None:
+                    return first
+        raise Conflict(
+            "order_claimed_elsewhere",
+            "This event's order was begun with other words, several times, and never made",
+            hint="Ask again by a comment.",
+        )
+
+    async def _note(self, scene: Scene, asked: Start, order_id: str) -> None:
+        if self._rooms.subjects.of_order(order_id) is not None:
+            return
+        at_ms = self._rooms.clock.now_ms()
+        await self._rooms.audit.append(
+            at_ms=at_ms,
+            who=caller_of(scene, asked.by).name,
+            what="order.create",
+            order_id=order_id,
+            target=f"{scene.event.full_name} {asked.subject}",
+            details={"purpose": asked.purpose, "key": asked.key, "delivery": scene.delivery_id},
+        )
+        await self._rooms.subjects.add(
+            OrderSubject(
+                order_id=order_id,
+                repository_id=scene.event.repository_id,
+                subject=asked.subject,
+                purpose=asked.purpose,
+                asked_by="" if asked.by is None else asked.by.mark,
+                at_ms=at_ms,
+            )
+        )
+
+
+def _key(repository_id: int, asked: Start) -> str:
+    """By what asked, not by the delivery: label names and branches are long, so it is a hash."""
+    text = f"{repository_id}\0{asked.subject}\0{asked.purpose}\0{asked.key}"
+    return "github-" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def _order(scene: Scene, asked: Start, pull: PullRequest | None, key: str) -> submit.NewOrder:
+    event = scene.event
+    base = asked.base_branch
+    if pull is not None:
+        # The code of a fork is not in this repository, and not to be worked on as if it were.
+        base = pull.base_branch if pull.from_fork else pull.head_branch
+    issue = event.number if event.number and not event.is_pull else None
+    return submit.NewOrder(
+        repository_url=scene.url,
+        workflow_type=asked.workflow,
+        github_issue_number=None if issue is None else str(issue),
+        initial_prompt=asked.prompt,
+        title=commit_message.one_line(asked.title)[: submit.TITLE_LIMIT_CHARS] or None,
+        base_branch=base,
+        github=_facts(scene, asked, pull, key, issue),
+    )
+
+
+def _facts(
+    scene: Scene, asked: Start, pull: PullRequest | None, key: str, issue: int | None
+) -> dict[str, Any]:
+    event = scene.event
+    facts = {
+        "repository_id": event.repository_id,
+        "full_name": event.full_name,
+        "issue": issue,
+        "pull_request": event.number if event.is_pull else None,
+        "head_sha": pull.head_sha if pull is not None else event.head_sha or None,
+        "from_fork": pull.from_fork if pull is not None else None,
+        "comment_id": scene.comment_id,
+        "sender": None if asked.by is None else asked.by.login,
+        "purpose": asked.purpose,
+        "key": key,
+    }
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def said(error: Refused) -> str:
+    return f"{error.message} {error.hint}".strip()
