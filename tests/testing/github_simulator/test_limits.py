@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from agent_work_orders.testing.github_simulator.limits import Limits, Rules
+from agent_work_orders.testing.github_simulator.limits import Limits, Rules, pool_of
 from agent_work_orders.testing.github_simulator.simulated_clock import SimulatedClock
 
 KEY = "installation:1"
@@ -33,7 +33,7 @@ def ask(limited: Limits, what: tuple[str, str] = GET, key: str = KEY) -> str | N
     refused = limited.enter(key, *what)
     if refused is not None:
         return refused.rule
-    limited.said(key)
+    limited.said(key, pool_of(what[1]))
     limited.leave(key)
     return None
 
@@ -154,3 +154,14 @@ def test_anonymous_requests_have_their_own_small_budget(clock: SimulatedClock) -
     assert ask(limited, key="nobody:127.0.0.1") is None
     assert ask(limited, key="nobody:127.0.0.1") == "primary rate limit"
     assert ask(limited) is None
+
+
+def test_graphql_has_a_budget_of_its_own(clock: SimulatedClock) -> None:
+    limited = limits(clock, primary_per_hour=1, graphql_per_hour=1)
+    query = ("POST", "graphql")
+    assert [ask(limited), ask(limited)] == [None, "primary rate limit"]
+    assert limited.told_for_ms(KEY) is not None
+    assert limited.told_for_ms(KEY, "graphql") is None
+    assert limited.shown(KEY, "graphql")["remaining"] == 1
+    assert [ask(limited, query), ask(limited, query)] == [None, "primary rate limit"]
+    assert limited.shown(KEY, "graphql")["remaining"] == 0

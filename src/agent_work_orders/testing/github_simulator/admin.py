@@ -52,6 +52,10 @@ class Latency(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     seconds: float
 
 
+class AtOnce(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    count: int
+
+
 class Nothing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pass
 
@@ -229,6 +233,11 @@ def plan(github: GithubSimulator, asked: Plan) -> dict[str, Any]:
     return {}
 
 
+def at_once(github: GithubSimulator, asked: AtOnce) -> dict[str, Any]:
+    github.deliveries.widen(asked.count)
+    return {}
+
+
 def hold(github: GithubSimulator, _: Nothing) -> dict[str, Any]:
     github.deliveries.hold()
     return {}
@@ -263,6 +272,7 @@ VERBS: dict[tuple[str, str], Verb] = {
     ("POST", "/apps/webhook"): (Webhook, set_webhook),
     ("POST", "/installations"): (scenery.NewInstallation, scenery.install),
     ("POST", "/installations/change"): (scenery.Installed, scenery.change_installation),
+    ("POST", "/hooks"): (scenery.NewHook, scenery.add_hook),
     ("POST", "/tokens"): (scenery.NewToken, scenery.add_token),
     ("POST", "/act"): (scenery.Act, scenery.act),
     ("POST", "/commits"): (scenery.Commit, scenery.commit),
@@ -273,6 +283,7 @@ VERBS: dict[tuple[str, str], Verb] = {
     ("POST", "/latency"): (Latency, set_latency),
     ("POST", "/clock"): (Time, set_time),
     ("POST", "/deliveries/plan"): (Plan, plan),
+    ("POST", "/deliveries/at_once"): (AtOnce, at_once),
     ("POST", "/deliveries/hold"): (Nothing, hold),
     ("POST", "/deliveries/release"): (Release, release),
     ("POST", "/deliveries/redeliver"): (Redelivery, redeliver),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Mapping
+from email.utils import formatdate
 from typing import Any
 
 import msgspec
@@ -25,9 +26,15 @@ from agent_work_orders.testing.github_simulator.call import (
 from agent_work_orders.testing.github_simulator.credentials import Credentials, limit_key
 from agent_work_orders.testing.github_simulator.deliveries import Deliveries
 from agent_work_orders.testing.github_simulator.faults import Fault, Faults
-from agent_work_orders.testing.github_simulator.limits import Limits, Refused
+from agent_work_orders.testing.github_simulator.limits import Limits, Refused, pool_of
 from agent_work_orders.testing.github_simulator.records import Asked, Requests
-from agent_work_orders.testing.github_simulator.wire import Exchange, Gone, Request, TooLarge
+from agent_work_orders.testing.github_simulator.wire import (
+    BODY_LIMIT_BYTES,
+    Exchange,
+    Gone,
+    Request,
+    TooLarge,
+)
 from agent_work_orders.testing.github_simulator.world import World
 
 API_VERSION = "2022-11-28"
@@ -67,11 +74,11 @@ class Api:
             if fault is not None and not fault.after and fault.kind != "secondary":
                 await mishaps.before(exchange, fault, self._moved(path, request))
                 return
-            body = await exchange.body()
+            body = await exchange.body(BODY_LIMIT_BYTES if door_rules.TOO_LARGE.holds else 2**40)
             door_rules.NO_USER_AGENT.when(not request.headers.get("user-agent"))
             actor = self._credentials.who(request.headers.get("authorization"))
             key = limit_key(actor, request.client)
-            told = self._limits.told_for_ms(key)
+            told = self._limits.told_for_ms(key, pool_of(operation))
             _check_form(request)
             if operation == RATE_LIMIT:
                 await self._send(exchange, path, self._rate_limit(key), key, None)
@@ -87,7 +94,8 @@ class Api:
             finally:
                 self._limits.leave(key)
         except TooLarge:
-            await self._refuse(exchange, door_rules.TOO_LARGE.id, 413, "Payload too large")
+            rule = door_rules.TOO_LARGE
+            await self._refuse(exchange, rule.id, rule.status, rule.message)
         except Refusal as refusal:
             await self._refuse(exchange, refusal.rule, refusal.status, refusal.message)
         except Gone:
@@ -158,7 +166,7 @@ class Api:
 
     def _rate_limit(self, key: str) -> Answer:
         core = self._limits.shown(key)
-        other = {**core, "limit": 5_000, "remaining": 5_000, "used": 0}
+        other = self._limits.shown(key, "graphql")
         search = {**core, "limit": 30, "remaining": 30, "used": 0}
         resources = {"core": core, "graphql": other, "search": search}
         return Answer(body={"resources": resources, "rate": core})
@@ -183,9 +191,10 @@ class Api:
             await exchange.answer(answer.status, headers, content)
 
     def _headers(self, key: str, pool: str) -> dict[str, str]:
-        shown = self._limits.said(key)
+        shown = self._limits.said(key, pool)
         return {
             "server": "github.com",
+            "date": self._date(),
             "x-github-media-type": "github.v3; format=json",
             "x-github-api-version-selected": API_VERSION,
             "x-github-request-id": self._request_id(),
@@ -197,6 +206,10 @@ class Api:
             "x-content-type-options": "nosniff",
             "vary": etags.VARY,
         }
+
+    def _date(self) -> str:
+        """By the simulated clock: clients may find out from it how wrong their own is."""
+        return formatdate(self._world.now_ms() // 1000, usegmt=True)
 
     def _request_id(self) -> str:
         digest = hashlib.sha256(str(self._requests.total).encode()).hexdigest().upper()
@@ -210,6 +223,7 @@ class Api:
         body = {"message": message, "documentation_url": documentation(""), "status": str(status)}
         headers = {
             "server": "github.com",
+            "date": self._date(),
             "content-type": JSON_TYPE,
             "x-github-media-type": "github.v3; format=json",
             "x-github-request-id": self._request_id(),

@@ -191,7 +191,7 @@ class AppRoutes:
 
     def _sent(self, call: Call) -> Answer:
         """Newest first; the cursor is the id after which the next page starts."""
-        mine = [d for d in self._deliveries.kept if d.event.app_id == call.actor.app_id]
+        mine = self._deliveries.of_app(_app_id(call))
         mine.sort(key=lambda d: d.id, reverse=True)
         asked = call.query.get("per_page", "")
         size = min(int(asked) if asked.isdigit() else 30, DELIVERIES_MOST)
@@ -285,7 +285,7 @@ def item(delivery: Delivery) -> dict[str, Any]:
 def whole(delivery: Delivery) -> dict[str, Any]:
     return {
         **item(delivery),
-        "url": delivery.url,
+        "url": delivery.target.url,
         "request": {"headers": delivery.headers, "payload": delivery.event.payload},
         "response": {"headers": delivery.answer_headers, "payload": delivery.answer},
     }

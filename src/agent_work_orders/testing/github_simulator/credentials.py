@@ -21,7 +21,7 @@ from agent_work_orders import ids
 from agent_work_orders.testing.github_simulator import app_jwt, door_rules
 from agent_work_orders.testing.github_simulator.access import LEVELS
 from agent_work_orders.testing.github_simulator.accounts import Account, App, Installation
-from agent_work_orders.testing.github_simulator.call import EVERYTHING, NOBODY, Actor, Refusal
+from agent_work_orders.testing.github_simulator.call import EVERYTHING, NOBODY, Actor
 from agent_work_orders.testing.github_simulator.world import World, covers
 
 TOKEN_LIFE_MS = 3_600_000
@@ -120,9 +120,9 @@ class Credentials:
         try:
             name = app_jwt.issuer(token, key_of, self._world.now_ms())
         except app_jwt.Unreadable as error:
-            raise Refusal(
-                rule=door_rules.JWT.id, status=error.status, message=error.message
-            ) from None
+            rule = door_rules.JWT if error.status == 401 else door_rules.NO_SUCH_APP
+            rule.when(True, error.message)
+            return NOBODY
         app = next(a for a in apps.values() if name in (str(a.id), a.client_id))
         return Actor(kind="app", login=app.slug, account_id=app.bot_id, app_id=app.id)
 

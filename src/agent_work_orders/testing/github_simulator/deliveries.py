@@ -4,8 +4,9 @@ Rules (docs: "Handling webhook deliveries", "Best practices for using webhooks")
 - Signed with the App's secret over the exact bytes; ten seconds for the answer; redirects are not
   followed; what fails is never tried again by itself.
 - A redelivery keeps the GUID and gets a new id. Every delivery is kept and can be listed.
-- In order, one at a time, unless somebody scripts otherwise: `hold` and `release` reorder, and
-  `plan` doubles, drops or delays. The receiver must bear all of that: GitHub promises no order.
+- In order, one at a time, unless somebody scripts otherwise: `widen` sends several at once, `hold`
+  and `release` reorder, and `script` doubles, drops or delays. The receiver must bear all of that:
+  GitHub promises no order.
 - Only loopback addresses are called.
 """
 
@@ -17,6 +18,7 @@ import hashlib
 import hmac
 import ipaddress
 from collections.abc import Sequence
+from typing import Literal
 from urllib.parse import urlsplit
 
 import httpx
@@ -25,6 +27,7 @@ import msgspec
 from agent_work_orders import ids
 from agent_work_orders.testing.github_simulator.accounts import App
 from agent_work_orders.testing.github_simulator.call import Event
+from agent_work_orders.testing.github_simulator.repository_hooks import Hook, RepositoryHooks
 from agent_work_orders.testing.github_simulator.world import World
 
 TIMEOUT_S = 10.0
@@ -34,6 +37,7 @@ QUEUED = 10_000
 PAYLOAD_LIMIT_BYTES = 25 * 1024 * 1024
 ANSWER_KEPT_BYTES = 4_096
 DELAY_LIMIT_S = 60.0
+AT_ONCE_MOST = 64
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,13 +49,23 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     delay_s: float = 0.0
 
 
+class Target(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose hook it is, an App's (`integration`) or a repository's, and where it points."""
+
+    kind: Literal["integration", "repository"]
+    id: int
+    hook_id: int
+    url: str
+    secret: str | None
+
+
 class Delivery(msgspec.Struct, kw_only=True):
     """One attempt. `status_code` 0 means that no answer came; `lost` that it was never sent."""
 
     id: int
     guid: str
     event: Event
-    url: str
+    target: Target
     body: bytes
     headers: dict[str, str]
     redelivery: bool = False
@@ -73,45 +87,65 @@ class Deliveries:
         self._queue: asyncio.Queue[Delivery] = asyncio.Queue(QUEUED)
         self._held: list[Delivery] | None = None
         self._plans: list[Plan] = []
-        self._sender: asyncio.Task[None] | None = None
+        self._senders: list[asyncio.Task[None]] = []
+        self._at_once = 1
+        self.hooks = RepositoryHooks(world)
         self.kept: list[Delivery] = []
         world.listeners.append(self.tell)
 
     async def __aenter__(self) -> Deliveries:
-        self._sender = asyncio.create_task(self._send_all())
+        self.widen(1)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._sender is not None:
-            self._sender.cancel()
+        for sender in self._senders:
+            sender.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._sender
+                await sender
+        self._senders.clear()
+
+    def widen(self, at_once: int) -> None:
+        """Send so many at once. What is under way when it becomes fewer is sent still."""
+        wanted = min(max(at_once, 1), AT_ONCE_MOST)
+        while len(self._senders) < wanted:
+            self._senders.append(asyncio.create_task(self._send_all()))
+        self._at_once = wanted
 
     def tell(self, event: Event) -> None:
-        """Put an event on its way, unless the App has no address."""
+        """Put an event on its way to its App and to the hooks of its repository."""
         app = self._world.apps[event.app_id]
-        if app.webhook_url is None:
-            return
+        if app.webhook_url is not None:
+            self._plan(of_app(app, app.webhook_url), event)
+        for hook, told in self.hooks.wanting(event):
+            self._plan(of_repository(hook), told)
+
+    def _plan(self, target: Target, event: Event) -> None:
         plan = self._planned()
         guid = new_guid()
         for number in range(max(1, plan.copies)):
-            delivery = self._make(app, app.webhook_url, event, guid)
+            delivery = self._make(target, event, guid)
             delivery.delay_s = plan.delay_s if number == 0 else 0.0
             delivery.lost = plan.copies == 0
             self._put(delivery)
 
     def again(self, delivery: Delivery) -> Delivery:
         """Redeliver, under the same GUID, to where the App's hook points now."""
-        app = self._world.apps[delivery.event.app_id]
-        url = app.webhook_url or delivery.url
-        made = self._make(app, url, delivery.event, delivery.guid)
+        target = delivery.target
+        if target.kind == "integration":
+            app = self._world.apps[delivery.event.app_id]
+            target = of_app(app, app.webhook_url or target.url)
+        made = self._make(target, delivery.event, delivery.guid)
         made.redelivery = True
         self._put(made)
         return made
 
     def find(self, app_id: int, delivery_id: int) -> Delivery | None:
-        found = (d for d in self.kept if d.id == delivery_id and d.event.app_id == app_id)
-        return next(found, None)
+        return next((d for d in self.of_app(app_id) if d.id == delivery_id), None)
+
+    def of_app(self, app_id: int) -> list[Delivery]:
+        """Those of the App's own hook, oldest first."""
+        mine = (d for d in self.kept if d.target.kind == "integration")
+        return [d for d in mine if d.event.app_id == app_id]
 
     def script(self, *plans: Plan) -> None:
         self._plans += plans
@@ -153,15 +187,15 @@ class Deliveries:
             self._plans[0] = msgspec.structs.replace(plan, events=plan.events - 1)
         return plan
 
-    def _make(self, app: App, url: str, event: Event, guid: str) -> Delivery:
+    def _make(self, target: Target, event: Event, guid: str) -> Delivery:
         body = msgspec.json.encode(event.payload)
         return Delivery(
             id=self._world.next_id(),
             guid=guid,
             event=event,
-            url=url,
+            target=target,
             body=body,
-            headers=headers_of(app, event, guid, body),
+            headers=headers_of(target, event, guid, body),
         )
 
     def _put(self, delivery: Delivery) -> None:
@@ -185,7 +219,8 @@ class Deliveries:
         async with httpx.AsyncClient(
             timeout=timeout, follow_redirects=False, trust_env=False
         ) as client:
-            while True:
+            own = asyncio.current_task()
+            while own is None or own in self._senders[: self._at_once]:
                 delivery = await self._queue.get()
                 try:
                     await self._send(client, delivery)
@@ -193,7 +228,7 @@ class Deliveries:
                     self._queue.task_done()
 
     async def _send(self, client: httpx.AsyncClient, delivery: Delivery) -> None:
-        if not is_loopback(delivery.url):
+        if not is_loopback(delivery.target.url):
             self._finish(delivery, "not a loopback address")
             return
         if delivery.delay_s:
@@ -205,7 +240,7 @@ class Deliveries:
             async with (
                 asyncio.timeout(TIMEOUT_S),
                 client.stream(
-                    "POST", delivery.url, content=delivery.body, headers=delivery.headers
+                    "POST", delivery.target.url, content=delivery.body, headers=delivery.headers
                 ) as answer,
             ):
                 delivery.status_code = answer.status_code
@@ -221,20 +256,34 @@ class Deliveries:
         delivery.duration_s = round(clock.monotonic_s() - start, 3)
 
 
-def headers_of(app: App, event: Event, guid: str, body: bytes) -> dict[str, str]:
+def of_app(app: App, url: str) -> Target:
+    return Target(kind="integration", id=app.id, hook_id=app.id, url=url, secret=app.webhook_secret)
+
+
+def of_repository(hook: Hook) -> Target:
+    return Target(
+        kind="repository",
+        id=hook.repository_id,
+        hook_id=hook.id,
+        url=hook.url,
+        secret=hook.secret,
+    )
+
+
+def headers_of(target: Target, event: Event, guid: str, body: bytes) -> dict[str, str]:
     made = {
         "accept": "*/*",
         "content-type": "application/json",
         "user-agent": "GitHub-Hookshot/44a1f2e",
         "x-github-delivery": guid,
         "x-github-event": event.name,
-        "x-github-hook-id": str(app.id),
-        "x-github-hook-installation-target-id": str(app.id),
-        "x-github-hook-installation-target-type": "integration",
+        "x-github-hook-id": str(target.hook_id),
+        "x-github-hook-installation-target-id": str(target.id),
+        "x-github-hook-installation-target-type": target.kind,
     }
-    if app.webhook_secret:
-        made["x-hub-signature"] = signature(app.webhook_secret, body, "sha1")
-        made["x-hub-signature-256"] = signature(app.webhook_secret, body, "sha256")
+    if target.secret:
+        made["x-hub-signature"] = signature(target.secret, body, "sha1")
+        made["x-hub-signature-256"] = signature(target.secret, body, "sha256")
     return made
 
 

@@ -66,6 +66,7 @@ BAD_CREDENTIALS = _rule(
     "door_bad_credentials", 401, "Bad credentials", f"{_TROUBLE}; 401 for a wrong credential"
 )
 JWT = _rule("door_jwt", 401, app_jwt.NOT_DECODED, _JWT)
+NO_SUCH_APP = _rule("door_no_such_app", 404, app_jwt.UNKNOWN_ISS, f"{_JWT}: iss")
 JWT_SCHEME = _rule(
     "door_jwt_scheme", 401, app_jwt.NOT_DECODED, f"{_JWT}: a JWT needs `Authorization: Bearer`"
 )

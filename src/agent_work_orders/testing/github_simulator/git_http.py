@@ -214,17 +214,14 @@ class GitHttp:
         self, repository: Repository, updates: list[Update], actor: Actor
     ) -> tuple[list[tuple[str, str]], list[str]]:
         """One offence refuses the whole push, as GitHub's hook does."""
+        reasons: dict[str, str] = {}
         said: list[str] = []
-        offending: set[str] = set()
         for update in updates:
             why = push_rules.offence(self._world, repository, update, actor)
             if why is not None:
-                offending.add(update.ref)
-                said += push_rules.protected(update.ref, why)
-        if not offending:
-            return [], []
-        reasons = dict.fromkeys(offending, push_rules.DECLINED)
-        return [(u.ref, reasons.get(u.ref, "pre-receive hook declined")) for u in updates], said
+                reasons[update.ref], lines = push_rules.spoken(update.ref, why)
+                said += lines
+        return _declined(updates, reasons), said
 
     async def _receive(
         self,
@@ -244,16 +241,14 @@ class GitHttp:
             feeding.cancel()
         if status != 200:
             raise Denied(status, "git failed")
-        found = [
-            (kind.decode(), ref.decode("utf-8", "replace"), detail.decode("utf-8", "replace"))
-            for kind, ref, detail in _FOUND.findall(content)
-        ]
-        if found:
-            reasons, said = push_rules.spoken(found)
-            refused = [
-                (u.ref, reasons.get(u.ref, "pre-receive hook declined")) for u in commands.updates
-            ]
-            return report(refused, commands.capabilities, said)
+        reasons: dict[str, str] = {}
+        said: list[str] = []
+        for found in _FOUND.findall(content):
+            kind, ref, detail = (part.decode("utf-8", "surrogateescape") for part in found)
+            reasons[ref], lines = push_rules.found_by_hook(kind, ref, detail)
+            said += lines
+        if reasons:
+            return report(_declined(commands.updates, reasons), commands.capabilities, said)
         self._tell(repository, commands.updates, actor)
         return content
 
@@ -282,6 +277,13 @@ class GitHttp:
         if actor.kind != "nobody":
             variables["REMOTE_USER"] = actor.login
         return environment(folder.parent, self._hooks, variables)
+
+
+def _declined(updates: list[Update], reasons: dict[str, str]) -> list[tuple[str, str]]:
+    """Every ref of a refused push; those without an offence of their own are refused too."""
+    if not reasons:
+        return []
+    return [(u.ref, reasons.get(u.ref, push_rules.OTHERS_DECLINED)) for u in updates]
 
 
 def _chosen(actor: Actor, repository: Repository) -> bool:

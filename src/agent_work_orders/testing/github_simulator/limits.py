@@ -1,8 +1,9 @@
 """GitHub's rate limits, per credential, on the simulator's own clock.
 
 Rules (docs: "Rate limits for the REST API"):
-- Primary: a fixed window of an hour, counted from the first request. An installation's tokens
-  share one budget. `GET /rate_limit` is free, and so is a conditional request answered 304.
+- Primary: a fixed window of an hour, counted from the first request, for REST (`core`) and for
+  GraphQL each. An installation's tokens share one budget. `GET /rate_limit` is free, and so is a
+  conditional request answered 304.
 - Secondary: content created per minute and hour, requests at once, points per minute (1 for a
   read, 5 for a write). Who exceeds one is refused everything until `blocked_until_ms`.
 - A request that arrives after an answer already told its sender of a limit is *sent while
@@ -31,6 +32,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """The numbers are GitHub's documented ones; None switches a limit off."""
 
     primary_per_hour: int | None = 5_000
+    graphql_per_hour: int | None = 5_000
     anonymous_per_hour: int | None = 60
     creates_per_minute: int | None = 80
     creates_per_hour: int | None = 500
@@ -52,10 +54,15 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True):
     retry_after_s: int | None = None
 
 
+class _Window:
+    def __init__(self) -> None:
+        self.start_ms: int | None = None
+        self.used = 0
+
+
 class _Budget:
     def __init__(self) -> None:
-        self.window_start_ms: int | None = None
-        self.used = 0
+        self.windows = {"core": _Window(), "graphql": _Window()}
         self.under_way = 0
         self.creates: deque[int] = deque()
         self.points: dict[str, deque[tuple[int, int]]] = {
@@ -65,6 +72,8 @@ class _Budget:
         self.blocked_until_ms = 0
         self.told_at_s: float | None = None
         self.told_until_ms = 0
+        # The pool that is used up; None when everything is blocked.
+        self.told_pool: str | None = None
 
 
 class Limits:
@@ -78,30 +87,32 @@ class Limits:
         budget, now = self._budget(key), self._clock.now_ms()
         refused = self._refusal(budget, key, method, operation, now)
         if refused is not None:
-            self._tell(budget, now)
+            self._tell(budget, now, pool_of(operation))
             return refused
-        budget.used += 1
+        budget.windows[pool_of(operation)].used += 1
         budget.under_way += 1
         if creates(method, operation):
             budget.creates.append(now)
-        budget.points[_pool(operation)].append((now, 1 if method in READS else 5))
+        budget.points[pool_of(operation)].append((now, 1 if method in READS else 5))
         return None
 
     def refund(self, key: str) -> None:
         """An unchanged answer (304) costs nothing; called before `leave`."""
-        budget = self._budget(key)
-        budget.used = max(0, budget.used - 1)
+        window = self._budget(key).windows["core"]
+        window.used = max(0, window.used - 1)
 
     def leave(self, key: str) -> None:
         """The request is answered."""
         self._budget(key).under_way -= 1
 
-    def told_for_ms(self, key: str) -> int | None:
+    def told_for_ms(self, key: str, pool: str = "core") -> int | None:
         """How long ago (really, not by the simulator's clock) an answer told this credential of
         the limit that still holds; None if it knows of none."""
         budget = self._budget(key)
         if budget.told_at_s is None or self._clock.now_ms() >= budget.told_until_ms:
             budget.told_at_s = None
+            return None
+        if budget.told_pool not in (None, pool):
             return None
         return int((self._clock.monotonic_s() - budget.told_at_s) * 1000)
 
@@ -109,17 +120,16 @@ class Limits:
         """A secondary limit for no reason that a client could have known."""
         budget, now = self._budget(key), self._clock.now_ms()
         budget.blocked_until_ms = now + for_s * 1000
-        self._tell(budget, now)
+        self._tell(budget, now, "core")
         return self._secondary("fault", budget, now)
 
-    def shown(self, key: str) -> dict[str, int]:
+    def shown(self, key: str, pool: str = "core") -> dict[str, int]:
         """`limit`, `remaining`, `reset` (epoch seconds), `used` as the headers say them."""
-        budget = self._budget(key)
-        limit = self._limit(key)
+        window = self._budget(key).windows[pool]
+        limit = self._limit(key, pool)
         limit = 1_000_000 if limit is None else limit
-        start = budget.window_start_ms
-        ends = (self._clock.now_ms() if start is None else start) + HOUR_MS
-        used = min(budget.used, limit)
+        ends = (self._clock.now_ms() if window.start_ms is None else window.start_ms) + HOUR_MS
+        used = min(window.used, limit)
         return {
             "limit": limit,
             "remaining": limit - used,
@@ -127,11 +137,11 @@ class Limits:
             "used": used,
         }
 
-    def said(self, key: str) -> dict[str, int]:
+    def said(self, key: str, pool: str = "core") -> dict[str, int]:
         """The same for an answer that goes out now: who reads `remaining: 0` has been told."""
-        shown = self.shown(key)
+        shown = self.shown(key, pool)
         if shown["remaining"] == 0:
-            self._tell(self._budget(key), self._clock.now_ms())
+            self._tell(self._budget(key), self._clock.now_ms(), pool)
         return shown
 
     def forget(self) -> None:
@@ -140,21 +150,22 @@ class Limits:
     def _budget(self, key: str) -> _Budget:
         budget = self._budgets.setdefault(key, _Budget())
         now = self._clock.now_ms()
-        start = budget.window_start_ms
-        if start is None or now >= start + HOUR_MS:
-            budget.window_start_ms = now
-            budget.used = 0
+        for window in budget.windows.values():
+            if window.start_ms is None or now >= window.start_ms + HOUR_MS:
+                window.start_ms, window.used = now, 0
         return budget
 
-    def _limit(self, key: str) -> int | None:
-        anonymous = key.startswith("nobody:")
-        return self.rules.anonymous_per_hour if anonymous else self.rules.primary_per_hour
+    def _limit(self, key: str, pool: str) -> int | None:
+        if key.startswith("nobody:"):
+            return self.rules.anonymous_per_hour
+        return self.rules.primary_per_hour if pool == "core" else self.rules.graphql_per_hour
 
     def _refusal(
         self, budget: _Budget, key: str, method: str, operation: str, now: int
     ) -> Refused | None:
-        limit = self._limit(key)
-        if limit is not None and budget.used >= limit:
+        pool = pool_of(operation)
+        limit = self._limit(key, pool)
+        if limit is not None and budget.windows[pool].used >= limit:
             return Refused(
                 kind="primary",
                 rule="primary rate limit",
@@ -173,7 +184,7 @@ class Limits:
         rules = self.rules
         while budget.creates and budget.creates[0] <= now - HOUR_MS:
             budget.creates.popleft()
-        pool = _pool(operation)
+        pool = pool_of(operation)
         points = budget.points[pool]
         while points and points[0][0] <= now - MINUTE_MS:
             points.popleft()
@@ -202,14 +213,15 @@ class Limits:
             retry_after_s=None if self.rules.retry_after_s is None else left_s,
         )
 
-    def _tell(self, budget: _Budget, now: int) -> None:
+    def _tell(self, budget: _Budget, now: int, pool: str) -> None:
         """An answer that goes out now says that a limit holds."""
         until = budget.blocked_until_ms
         if until <= now:
-            until = (budget.window_start_ms or now) + HOUR_MS
+            until = (budget.windows[pool].start_ms or now) + HOUR_MS
         if budget.told_at_s is None or now >= budget.told_until_ms:
             budget.told_at_s = self._clock.monotonic_s()
         budget.told_until_ms = until
+        budget.told_pool = None if budget.blocked_until_ms > now else pool
 
 
 def creates(method: str, operation: str) -> bool:
@@ -217,5 +229,5 @@ def creates(method: str, operation: str) -> bool:
     return method == "POST" and operation not in NO_CONTENT
 
 
-def _pool(operation: str) -> str:
+def pool_of(operation: str) -> str:
     return "graphql" if operation == "graphql" else "core"

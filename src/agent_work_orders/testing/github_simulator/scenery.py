@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from agent_work_orders import ids
-from agent_work_orders.testing.github_simulator import app_jwt, founding
+from agent_work_orders.testing.github_simulator import app_jwt, checking, founding
 from agent_work_orders.testing.github_simulator.accounts import Account, AccountKind, App
 from agent_work_orders.testing.github_simulator.call import EVERYTHING, Actor
 from agent_work_orders.testing.github_simulator.repository import Repository
-from agent_work_orders.testing.github_simulator.shapes import verdict
 from agent_work_orders.testing.github_simulator.world import World
 
 if TYPE_CHECKING:
@@ -67,6 +66,13 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     by: str
     change: Literal["suspend", "unsuspend", "uninstall", "select"]
     repositories: list[str] = []
+
+
+class NewHook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    repository: str
+    url: str
+    secret: str = ""
+    events: tuple[str, ...] = ("*",)
 
 
 class NewToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -194,6 +200,16 @@ def change_installation(github: GithubSimulator, asked: Installed) -> dict[str, 
     return {}
 
 
+def add_hook(github: GithubSimulator, asked: NewHook) -> dict[str, Any]:
+    made = github.deliveries.hooks.add(
+        repository(github.world, asked.repository),
+        asked.url,
+        secret=asked.secret,
+        events=asked.events,
+    )
+    return {"id": made.id}
+
+
 def add_token(github: GithubSimulator, asked: NewToken) -> dict[str, Any]:
     chosen = None
     if asked.repositories is not None:
@@ -244,15 +260,11 @@ def rerun(github: GithubSimulator, asked: Rerun) -> dict[str, Any]:
     if run is None:
         raise Unknown(f"check run {asked.check_run_id}")
     if asked.whole_suite:
-        suite = here.check_suites[run.suite_id]
-        shape = verdict.suite(world, here, suite)
-        world.emit("check_suite", "rerequested", here, by, only_app=run.app_id, check_suite=shape)
-        return {}
-    fields: dict[str, Any] = {"check_run": verdict.hook_run(world, here, run)}
-    action = "rerequested"
-    if asked.action:
-        action, fields["requested_action"] = "requested_action", {"identifier": asked.action}
-    world.emit("check_run", action, here, by, only_app=run.app_id, **fields)
+        checking.rerequest_suite(world, here, run.suite_id, by)
+    elif asked.action:
+        checking.request_action(world, here, run, asked.action, by)
+    else:
+        checking.rerequest_run(world, here, run, by)
     return {}
 
 

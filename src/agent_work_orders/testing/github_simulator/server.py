@@ -182,7 +182,7 @@ def _config(app: Any) -> uvicorn.Config:
         access_log=False,
         log_config=None,
         server_header=False,
-        date_header=True,
+        date_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=ANSWERS_END_WITHIN_S,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,13 @@ import pytest
 from agent_work_orders.testing.github_simulator import app_jwt, founding
 from agent_work_orders.testing.github_simulator.accounts import Account, App, Installation
 from agent_work_orders.testing.github_simulator.repository import Repository
+from agent_work_orders.testing.github_simulator.routes import by_name
 from agent_work_orders.testing.github_simulator.server import GithubSimulator
 from agent_work_orders.testing.github_simulator.simulated_clock import SimulatedClock
+
+sys.path.append(str(Path(__file__).parents[3]))
+
+from github_descriptions import validate_answer
 
 PERMISSIONS = {
     "contents": "write",
@@ -69,7 +75,20 @@ class Cast:
         headers = dict(more.pop("headers", {}))
         if token is not None:
             headers.setdefault("authorization", f"Bearer {token}")
-        return await self.http.request(method, path, headers=headers, **more)
+        answer = await self.http.request(method, path, headers=headers, **more)
+        self._hold_to_description(method, answer)
+        return answer
+
+    def _hold_to_description(self, method: str, answer: httpx.Response) -> None:
+        """Whatever succeeds looks as GitHub says, unless a fault has damaged it."""
+        last = self.github.requests.all[-1] if len(self.github.requests) else None
+        if method == "HEAD" or last is None or last.fault or not last.operation:
+            return
+        if last.operation.startswith(("git/info", "git/upload", "git/receive", "graphql")):
+            return
+        if answer.status_code in (200, 201, 202):
+            path = by_name(self.github.world, last.path)
+            validate_answer(method, path, answer.status_code, answer.json())
 
     def authorised(self, token: str) -> str:
         return self.git_url.replace("http://", f"http://x-access-token:{token}@")

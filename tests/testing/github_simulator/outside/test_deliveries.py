@@ -201,3 +201,48 @@ async def test_the_app_can_move_its_hook(cast: Any, receiver: Receiver) -> None:
     headers, body = receiver.got[-1]
     digest = hmac.new(b"new", body, hashlib.sha256).hexdigest()
     assert headers["x-hub-signature-256"] == f"sha256={digest}"
+
+
+@pytest.mark.fault("C4")
+async def test_a_repositorys_hook_gets_the_same_under_another_guid(
+    cast: Any, receiver: Receiver
+) -> None:
+    hook = cast.github.deliveries.hooks.add(
+        cast.repository, receiver.url, secret="another", events=("issues",)
+    )
+    await open_issue(cast)
+    await cast.github.deliveries.settled()
+    (first, body), (second, other) = receiver.got
+    assert first["x-github-delivery"] != second["x-github-delivery"]
+    assert second["x-github-hook-id"] == str(hook.id)
+    assert second["x-github-hook-installation-target-type"] == "repository"
+    payload = json.loads(body)
+    del payload["installation"]
+    assert json.loads(other) == payload
+    digest = hmac.new(b"another", other, hashlib.sha256).hexdigest()
+    assert second["x-hub-signature-256"] == f"sha256={digest}"
+    assert len(await sent(cast)) == 1
+
+
+async def test_several_can_be_sent_at_once(cast: Any) -> None:
+    arrived, go = asyncio.Semaphore(0), asyncio.Event()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        arrived.release()
+        await go.wait()
+        writer.write(b"HTTP/1.1 204 X\r\nconnection: close\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0, limit=2**20)
+    async with server:
+        cast.app.webhook_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        cast.github.deliveries.widen(3)
+        for _ in range(3):
+            await open_issue(cast)
+        async with asyncio.timeout(8):
+            for _ in range(3):
+                await arrived.acquire()
+        go.set()
+        await cast.github.deliveries.settled()
+    assert {one["status_code"] for one in await sent(cast)} == {204}

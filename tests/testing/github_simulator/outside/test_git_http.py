@@ -155,7 +155,10 @@ async def test_an_archived_repository_is_read_only(cast: Any, git: Any) -> None:
 @pytest.mark.parametrize(
     ("protection", "words"),
     [
-        (Protection(reviews=RequiredReviews(count=1)), "At least 1 approving review"),
+        (
+            Protection(reviews=RequiredReviews(count=1)),
+            "Changes must be made through a pull request.",
+        ),
         (Protection(checks=RequiredChecks(contexts=("tests",))), 'Required status check "tests"'),
         (Protection(lock_branch=True), "locked"),
         (Protection(push_users=("grace",)), "not authorized"),
@@ -184,10 +187,15 @@ async def test_a_protected_branch_keeps_its_history(cast: Any, git: Any) -> None
     await run(inside, "push", "-q", "origin", "HEAD:main")
     await run(inside, "commit", "-q", "--amend", "-m", "Another history")
     refused = await run(inside, "push", "-f", "origin", "HEAD:main", ok=False)
-    assert "Cannot force-push to this branch" in refused.stderr
+    assert "Cannot force-push to this protected branch" in refused.stderr
     assert "(protected branch hook declined)" in refused.stderr
     refused = await run(inside, "push", "origin", ":main", ok=False)
+    assert "refusing to delete the current branch: refs/heads/main" in refused.stderr
+    await run(inside, "push", "-q", "origin", "HEAD:release")
+    cast.repository.protections["release"] = Protection()
+    refused = await run(inside, "push", "origin", ":release", ok=False)
     assert "Cannot delete this protected branch" in refused.stderr
+    assert "(protected branch hook declined)" in refused.stderr
     assert cast.github.world.git(cast.repository).branch("main") == forward
     cast.repository.protections["main"] = Protection(force_pushes=True)
     await run(inside, "push", "-q", "-f", "origin", "HEAD:main")
