@@ -26,6 +26,10 @@ venv-dev: ## Install the product and all that tests need into .venv
 demo: venv ## Run one work order from request to reviewed branch, with a scripted agent
 	@$(BIN)/awo demo
 
+.PHONY: demo-github
+demo-github: venv ## From an issue to a pull request on a simulated GitHub, as separate processes
+	@$(BIN)/awo demo --github
+
 .PHONY: up
 up: venv ## Start the server on this machine, with the dashboard
 	@$(MAKE) --no-print-directory web || echo "make up: starting without the dashboard" >&2

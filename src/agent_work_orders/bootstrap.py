@@ -242,7 +242,7 @@ def _rooms(
         subjects=store.subjects,
         mirrors=sandboxes.mirrors,
         sandboxes=sandboxes,
-        agents=Registry(clock, claude=_claude(settings)),
+        agents=Registry(clock, claude=_claude(settings), script=_script(settings)),
         forge=local,
         forges=Forges(local),
         transcripts=Transcripts(home / "transcripts"),
@@ -279,6 +279,10 @@ def _log_sink(store: SqliteStore) -> Sink:
         store.feed.publish(order_id, "log", at_ms, body)
 
     return keep
+
+
+def _script(settings: Settings) -> str:
+    return Path(settings.agent_script).read_text("utf-8") if settings.agent_script else ""
 
 
 def _claude(settings: Settings) -> claude_code.Settings:

@@ -42,6 +42,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     allowed_origins: tuple[str, ...] = ()
     git_origins: tuple[str, ...] = ()
     agent_uid: int = 0
+    agent_script: str = ""
     claude_binary: str = ""
     anthropic_base_url: str = ""
     anthropic_api_key: str = ""
@@ -103,6 +104,11 @@ FIELDS = (
     Field("AWO_ALLOWED_ORIGINS", "allowed_origins", "Further Origins to accept, by comma"),
     Field("AWO_GIT_ORIGINS", "git_origins", "Plain-http git servers to allow, by comma"),
     Field("AWO_AGENT_UID", "agent_uid", "Uid of agents when the server is root; 0 chooses one"),
+    Field(
+        "AWO_AGENT_SCRIPT",
+        "agent_script",
+        "File that the scripted agent follows when an order brings no script",
+    ),
     Field("AWO_CLAUDE_BINARY", "claude_binary", "Path of the claude program"),
     Field("ANTHROPIC_BASE_URL", "anthropic_base_url", "Address of the model's API"),
     Field("ANTHROPIC_API_KEY", "anthropic_api_key", "Key of the model's API"),
@@ -207,6 +213,11 @@ def _rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
         ),
         # Shorter ones could not be taken out of logs without taking words out.
         ("ANTHROPIC_API_KEY", not key or len(key) >= SHORTEST, f"at least {SHORTEST} characters"),
+        (
+            "AWO_AGENT_SCRIPT",
+            not of.agent_script or Path(of.agent_script).is_file(),
+            "a file that can be read",
+        ),
         *_github_rules(of),
     )
 

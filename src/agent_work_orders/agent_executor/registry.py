@@ -23,9 +23,13 @@ DESCRIPTIONS = {
 
 
 class Registry:
-    def __init__(self, clock: Clock, *, claude: claude_code.Settings | None = None) -> None:
+    def __init__(
+        self, clock: Clock, *, claude: claude_code.Settings | None = None, script: str = ""
+    ) -> None:
+        """`script` is followed by a scripted agent for which an order brings none."""
         self._clock = clock
         self._claude = claude or claude_code.Settings()
+        self._script = script
 
     def names(self) -> tuple[str, ...]:
         return tuple(DESCRIPTIONS)
@@ -42,6 +46,8 @@ class Registry:
             case "command":
                 return command.CommandAgent(_read(options, command.Options))
             case "scripted":
+                if self._script:
+                    options.setdefault("script", self._script)
                 return scripted.ScriptedAgent.from_options(
                     _read(options, scripted.Options), self._clock
                 )

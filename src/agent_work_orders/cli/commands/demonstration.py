@@ -25,6 +25,9 @@ def demo(
         Path | None,
         typer.Option("--folder", help="Where the sample is made.  [default: a new temporary one]"),
     ] = None,
+    on_github: Annotated[
+        bool, typer.Option("--github", help="On a simulated GitHub: issue in, pull request out.")
+    ] = False,
     home: options.Home = None,
     as_json: options.Json = False,
 ) -> None:
@@ -35,7 +38,25 @@ def demo(
     """
     from agent_work_orders.cli.screen import Screen
 
-    raise typer.Exit(wait_for(_demo(_fresh(folder), home, as_json, Screen(quiet=as_json))))
+    screen = Screen(quiet=as_json)
+    if on_github:
+        wait_for(_demo_on_github(_fresh(folder), as_json, screen))
+        return
+    raise typer.Exit(wait_for(_demo(_fresh(folder), home, as_json, screen)))
+
+
+async def _demo_on_github(folder: Path, as_json: bool, screen: Screen) -> None:
+    from agent_work_orders.cli.demo import on_github
+    from agent_work_orders.cli.screen import print_json
+
+    screen.heading("Demonstration: GitHub is SIMULATED and the agent SCRIPTED; no model is asked.")
+    records = await on_github.play(folder, screen)
+    found = on_github.verify(records)
+    screen.line()
+    screen.heading("What the simulator's records say")
+    screen.pairs(found)
+    if as_json:
+        print_json({"verified": dict(found), "counts": records["counts"]})
 
 
 async def _demo(folder: Path, home: Path | None, as_json: bool, screen: Screen) -> int:
