@@ -31,7 +31,7 @@ def repository(call: Call) -> Repository:
             refusals.MOVED.when(True, headers={"location": location})
     hidden = found is not None and not visible(call.world, call.actor, found)
     refusals.HIDDEN.when(hidden)
-    return refusals.NO_SUCH_ROUTE.found(found)
+    return refusals.NO_SUCH_REPOSITORY.found(found)
 
 
 def visible(world: World, actor: Actor, repository: Repository) -> bool:

@@ -19,6 +19,8 @@ import msgspec
 TIMEOUT_S = 60
 ZERO = "0" * 40
 _SHA = re.compile(r"[0-9a-f]{40}")
+# What no name of a ref has (git check-ref-format): neither revisions nor paths can hide in one.
+_UNSAFE = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|^/|/$")
 
 
 class GitRefused(Exception):
@@ -99,7 +101,7 @@ class GitStore:
 
     def resolve(self, name: str) -> str | None:
         """The commit that a branch, a tag, a full ref or a (short) sha names."""
-        if not name or name.startswith("-") or re.search(r"[\x00-\x20~^:?*\[\\]|\.\.|@\{", name):
+        if not name or name.startswith("-") or _UNSAFE.search(name):
             return None
         names = [f"refs/heads/{name}", f"refs/tags/{name}"]
         if name.startswith("refs/"):
@@ -115,7 +117,22 @@ class GitStore:
         return None
 
     def branch(self, name: str) -> str | None:
-        return self.resolve(f"refs/heads/{name}") if name else None
+        """The tip of a branch. Read from its file: this is asked more often than all the rest."""
+        ref = f"refs/heads/{name}"
+        if not name or _UNSAFE.search(ref):
+            return None
+        try:
+            text = (self.folder / ref).read_text(encoding="ascii").strip()
+        except (OSError, ValueError):
+            return self._packed(ref)
+        return text if _SHA.fullmatch(text) else self.resolve(ref)
+
+    def _packed(self, ref: str) -> str | None:
+        try:
+            lines = (self.folder / "packed-refs").read_text(encoding="utf-8").splitlines()
+        except OSError:
+            return None
+        return next((line[:40] for line in lines if line[41:] == ref), None)
 
     def has_commit(self, sha: str) -> bool:
         if not _SHA.fullmatch(sha):

@@ -99,12 +99,10 @@ class Router:
     ) -> Answer:
         """`path` as it was sent, percent-encoded and without its query."""
         path = by_name(world, path)
-        found = self.find(method, path)
-        if found is None:
-            return Refusal(
-                rule=refusals.NO_SUCH_ROUTE.id, status=404, message=refusals.NO_SUCH_ROUTE.message
-            ).answer("")
-        route, params = found
+        try:
+            route, params = refusals.NO_SUCH_ROUTE.found(self.find(method, path))
+        except Refusal as refusal:
+            return refusal.answer("")
         call = Call(
             world=world,
             actor=actor,
@@ -161,7 +159,7 @@ def _pattern(template: str) -> re.Pattern[str]:
     def group(found: re.Match[str]) -> str:
         name = found[1]
         if name in _LONG:
-            return f"(?P<{name}>.+)"
+            return f"(?P<{name}>.{'*' if name == 'path' else '+'})"
         if name.endswith(("_id", "_number")) and name != "workflow_id":
             return rf"(?P<{name}>\d{{1,18}})"
         return f"(?P<{name}>[^/]+)"

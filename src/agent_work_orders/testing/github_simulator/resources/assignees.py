@@ -47,7 +47,7 @@ ROUTES = (
         operation="issues/remove-assignees",
         needs=_WRITE,
         role="triage",
-        body=_BODY,
+        body=(Field(name="assignees", kinds=("array",), items=("string",), required=True),),
         handler=remove,
     ),
 )

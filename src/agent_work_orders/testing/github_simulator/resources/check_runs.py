@@ -10,7 +10,9 @@ from agent_work_orders.testing.github_simulator.paging import page
 from agent_work_orders.testing.github_simulator.repository import Repository
 from agent_work_orders.testing.github_simulator.shapes import verdict
 
-STATUSES = ("queued", "in_progress", "completed", "waiting", "requested", "pending")
+STATUSES = ("queued", "in_progress", "completed")
+# The others are for GitHub Actions.
+ALL_STATUSES = (*STATUSES, "waiting", "requested", "pending")
 
 
 def create(call: Call) -> Answer:
@@ -150,7 +152,6 @@ def _output(*, title: bool) -> Field:
 _COMMON = (
     Field(name="details_url"),
     Field(name="external_id"),
-    Field(name="status", enum=STATUSES),
     Field(name="started_at"),
     Field(name="conclusion", enum=CONCLUSIONS),
     Field(name="completed_at"),
@@ -172,6 +173,7 @@ ROUTES = (
         body=(
             Field(name="name", required=True),
             Field(name="head_sha", required=True),
+            Field(name="status", enum=STATUSES),
             *_COMMON,
             _output(title=True),
         ),
@@ -183,7 +185,12 @@ ROUTES = (
         operation="checks/update",
         needs=_WRITE,
         by="apps",
-        body=(Field(name="name"), *_COMMON, _output(title=False)),
+        body=(
+            Field(name="name"),
+            Field(name="status", enum=ALL_STATUSES),
+            *_COMMON,
+            _output(title=False),
+        ),
         handler=update,
     ),
     Route(method="GET", template=_ONE, operation="checks/get", needs=_READ, handler=get),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent_work_orders.testing.github_simulator.rule import declare
 
+NO_SUCH_REPOSITORY = declare("no_such_repository", 404, "Not Found", "repos/get 404")
 ACCOUNT_MISSING = declare("account_missing", 404, "Not Found", "users/get-by-username 404")
 BRANCH_MISSING = declare("branch_missing", 404, "Branch not found", "repos/get-branch 404")
 UNPROTECTED = declare("unprotected", 404, "Branch not protected", "repos/get-branch-protection 404")

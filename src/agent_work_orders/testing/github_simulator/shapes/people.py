@@ -83,7 +83,7 @@ def app(world: World, app: App) -> dict[str, Any]:
         "client_id": app.client_id,
         "owner": user(world, world.accounts[app.owner_id]),
         "name": app.name,
-        "description": None,
+        "description": "",
         "external_url": world.server_url,
         "html_url": f"{world.server_url}/apps/{app.slug}",
         "created_at": stamp(app.created_ms),

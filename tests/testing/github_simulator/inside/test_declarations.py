@@ -1,0 +1,99 @@
+"""What the simulator declares of bodies, queries and types is what GitHub publishes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agent_work_orders.testing.github_simulator.call import Field, Route
+from agent_work_orders.testing.github_simulator.graphql.endpoint import ALL_TYPES
+from agent_work_orders.testing.github_simulator.graphql.mutations import MUTATIONS
+from agent_work_orders.testing.github_simulator.routes import ROUTES
+from github_descriptions import graphql_fields, operations, parameters, resolve
+
+DESCRIBED = [route for route in ROUTES if route.operation != "graphql"]
+
+
+def alternatives(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    schema = resolve(schema)
+    found = []
+    for name in ("oneOf", "anyOf", "allOf"):
+        for each in schema.get(name, ()):
+            found.extend(alternatives(each))
+    return [schema, *found]
+
+
+def kinds(schema: dict[str, Any]) -> set[str]:
+    found = set()
+    for each in alternatives(schema):
+        if "type" in each:
+            found.add(each["type"])
+        if each.get("nullable"):
+            found.add("null")
+    return found
+
+
+def compare(operation: str, fields: tuple[Field, ...], schema: dict[str, Any], at: str) -> None:
+    """Every field is described with these types and values, and what is required is declared."""
+    options = alternatives(schema)
+    described: dict[str, dict[str, Any]] = {}
+    for each in options:
+        for name, own in each.get("properties", {}).items():
+            described.setdefault(name, own)
+    required = set(options[0].get("required", ()))
+    if at:
+        required = next((set(o["required"]) for o in options if o.get("required")), set())
+    declared = {field.name: field for field in fields if field.name}
+    missing = {name for name in required if name not in declared or not declared[name].required}
+    assert missing == set(), f"{operation} {at}: required and not declared so: {missing}"
+    for name, field in declared.items():
+        place = f"{operation} {at}{name}"
+        assert name in described, f"{place} is not described"
+        own = described[name]
+        assert set(field.kinds) <= kinds(own) | {"null"}, f"{place}: {field.kinds}, {kinds(own)}"
+        enums = [set(each["enum"]) for each in alternatives(own) if "enum" in each]
+        if enums or field.enum:
+            assert set(field.enum) == set.union(*enums), f"{place}: {field.enum} {enums}"
+        if field.fields:
+            inner = next((each["items"] for each in alternatives(own) if "items" in each), own)
+            compare(operation, field.fields, inner, f"{at}{name}/")
+
+
+@pytest.mark.parametrize("route", [r for r in DESCRIBED if r.body], ids=lambda r: r.operation)
+def test_bodies(route: Route) -> None:
+    described = operations()[route.operation].spec["requestBody"]
+    compare(route.operation, route.body, described["content"]["application/json"]["schema"], "")
+
+
+def test_an_operation_without_a_body_needs_none() -> None:
+    for route in DESCRIBED:
+        body = operations()[route.operation].spec.get("requestBody", {})
+        schema = body.get("content", {}).get("application/json", {}).get("schema", {})
+        if not route.body:
+            assert not schema.get("required"), route.operation
+
+
+def test_queries() -> None:
+    for route in DESCRIBED:
+        described = {each["name"]: each for each in parameters(operations()[route.operation])}
+        for name, allowed in route.choices.items():
+            enum = resolve(described[name]["schema"]).get("enum")
+            assert set(allowed) == set(enum or allowed), f"{route.operation} {name}"
+
+
+def test_graphql_types() -> None:
+    known = graphql_fields()
+    for name, fields in ALL_TYPES.items():
+        theirs = known[name]
+        assert set(fields) <= set(theirs), f"{name}: {set(fields) - set(theirs)}"
+        for field, own in fields.items():
+            assert set(own.arguments) <= theirs[field], f"{name}.{field}"
+
+
+def test_graphql_mutations() -> None:
+    known = graphql_fields()
+    for name, mutation in MUTATIONS.items():
+        assert name in known["Mutation"]
+        wanted = name[0].upper() + name[1:] + "Input"
+        assert set(mutation.inputs) == set(known[wanted]), name
