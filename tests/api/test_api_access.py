@@ -55,6 +55,10 @@ NEEDS = {
     ("get", "/api/keys"): ADMINISTER,
     ("delete", "/api/keys/{key_id}"): ADMINISTER,
     ("get", "/api/audit"): ADMINISTER,
+    ("get", "/api/deliveries"): ADMINISTER,
+    ("get", "/api/deliveries/{delivery_id}"): ADMINISTER,
+    ("post", "/api/deliveries/{delivery_id}/retry"): ADMINISTER,
+    ("post", "/api/integrations/github/pr-feedback"): OPERATE,
     ("get", "/api/session"): READ,
     ("delete", "/api/session"): READ,
     ("post", "/api/session/links"): READ,
@@ -70,7 +74,7 @@ def address(path: str, order_id: str, approval_id: str) -> str:
     known = {
         "agent_work_order_id": order_id, "approval_id": approval_id, "name": "agent_workflow_plan",
         "sha256": "0" * 64, "sha": "0" * 40, "path": "plan", "key_id": "key-none",
-        "task_id": order_id,
+        "task_id": order_id, "delivery_id": "none",
     }  # fmt: skip
     return path.format(**known)
 

@@ -11,7 +11,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 
 from agent_work_orders import __version__
-from agent_work_orders.api import cookies, docs_page, problems, views
+from agent_work_orders.api import cookies, docs_page, problems, views, webhook
 from agent_work_orders.api.asked import PROBLEMS
 from agent_work_orders.api.auth import OPEN, PUBLIC, Authentication
 from agent_work_orders.api.body import Body
@@ -24,6 +24,7 @@ from agent_work_orders.api.routes import (
     commands,
     events,
     evidence,
+    github,
     orders,
     parts,
     pipeline_tasks,
@@ -32,7 +33,6 @@ from agent_work_orders.api.routes import (
     steering,
     workflows,
 )
-from agent_work_orders.api.webhook import Webhook
 from agent_work_orders.bootstrap import House
 from agent_work_orders.errors import AgentWorkOrdersError
 from agent_work_orders.settings import Settings
@@ -54,6 +54,7 @@ ROUTERS = (
     parts.router,
     commands.router,
     administration.router,
+    github.router,
     session.router,
     events.router,
     status.router,
@@ -74,7 +75,7 @@ def create_app(house: House, bound: str = "") -> FastAPI:
     app.add_middleware(Authentication, house=house)
     app.add_middleware(Dashboard, others=_first_parts(app))
     app.add_middleware(
-        Webhook,
+        webhook.Webhook,
         deliveries=rooms.deliveries,
         secrets=settings.github_webhook_secret,
         clock=rooms.clock,
@@ -192,6 +193,16 @@ def describe(app: FastAPI) -> dict[str, Any]:
             problem.setdefault("application/problem+json", {}).update(
                 problem.pop("application/json", {})
             )
+    document["paths"][webhook.PATH] = _with_problems(webhook.DESCRIPTION, document)
     for unused in ("HTTPValidationError", "ValidationError"):
         document["components"]["schemas"].pop(unused, None)
     return document
+
+
+def _with_problems(path: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
+    """A path with the same refusals as every other one."""
+    refusal = document["paths"]["/healthz"]["get"]["responses"]["default"]
+    return {
+        method: {**operation, "responses": {**operation["responses"], "default": refusal}}
+        for method, operation in path.items()
+    }

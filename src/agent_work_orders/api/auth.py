@@ -26,8 +26,9 @@ from agent_work_orders.state_manager.keys import ApiKey
 from agent_work_orders.state_manager.sessions import Session, local_holder
 
 PUBLIC = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs"})
-# Signing in: it carries its proof in the body.
-OPEN = frozenset({("POST", "/api/session")})
+# They carry their own proof: signing in has it in the body, a delivery (which the webhook's layer
+# answers before this one) in its signature.
+OPEN = frozenset({("POST", "/api/session"), ("POST", "/webhook/github")})
 FAILURES_ALLOWED = 20
 WINDOW_S = 60.0
 MAX_ADDRESSES = 10_000

@@ -15,6 +15,7 @@ from agent_work_orders.repositories.history import Commit, CommitDetail, Progres
 from agent_work_orders.state_manager.approvals import ApprovalRecord
 from agent_work_orders.state_manager.artifacts import Artifact
 from agent_work_orders.state_manager.audit import AuditRow
+from agent_work_orders.state_manager.deliveries import DeliveryRecord
 from agent_work_orders.state_manager.keys import ApiKey
 from agent_work_orders.state_manager.logbook import LogEntry
 from agent_work_orders.state_manager.records import OrderRecord
@@ -251,6 +252,20 @@ def session(identity: Identity) -> Json:
         "role": caller.role,
         "repositories": None if caller.repositories is None else list(caller.repositories),
         "expires_at": None if own is None else iso(own.expires_at_ms),
+    }
+
+
+def delivery(row: DeliveryRecord) -> Json:
+    return {
+        "n": row.n,
+        "delivery_id": row.delivery_id,
+        "event": row.event,
+        "received_at": iso(row.received_at_ms),
+        "attempts": row.attempts,
+        "state": row.state,
+        "why": row.why,
+        "settled_at": when(row.settled_at_ms),
+        "can_be_retried": row.state == "failed" and row.has_body,
     }
 
 

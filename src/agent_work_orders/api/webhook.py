@@ -46,6 +46,53 @@ _WANTED = (
 )  # fmt: skip
 
 
+DESCRIPTION: dict[str, Any] = {
+    "post": {
+        "tags": ["github"],
+        "summary": "Take a delivery of GitHub",
+        "description": "Signed by one of GITHUB_WEBHOOK_SECRET in X-Hub-Signature-256; stored "
+        "before it is answered, handled afterwards. A ping is answered with 200.",
+        "operationId": "take_delivery",
+        "parameters": [
+            {"name": name, "in": "header", "required": True, "schema": {"type": "string"}}
+            for name in (signature.HEADER, "X-GitHub-Event", "X-GitHub-Delivery")
+        ],
+        "requestBody": {"required": True, "content": {JSON: {"schema": {"type": "object"}}}},
+        "responses": {
+            "200": {
+                "description": "A ping",
+                "content": {
+                    JSON: {
+                        "schema": {
+                            "type": "object",
+                            "required": ["status"],
+                            "properties": {"status": {"const": "pong"}},
+                        }
+                    }
+                },
+            },
+            "202": {
+                "description": "Taken, known, or of no interest",
+                "content": {
+                    JSON: {
+                        "schema": {
+                            "type": "object",
+                            "required": ["delivery_id", "status"],
+                            "properties": {
+                                "delivery_id": {"type": "string"},
+                                "status": {"enum": ["accepted", "duplicate", "ignored"]},
+                            },
+                        }
+                    }
+                },
+            },
+        },
+        "security": [],
+    }
+}
+"""Of the one route that FastAPI does not know."""
+
+
 class _MethodNotAllowed(Refused):
     """A delivery is posted."""
 

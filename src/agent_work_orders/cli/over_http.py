@@ -171,6 +171,15 @@ class OverHttp:
         answer = await self._ask("DELETE", f"/api/keys/{quote(key_id, safe='')}")
         return dict(answer["key"])
 
+    async def deliveries(self, state: str | None, limit: int) -> list[Json]:
+        query = {"state": state, "limit": limit}
+        return list((await self._ask("GET", "/api/deliveries", query=query))["deliveries"])
+
+    async def delivery(self, delivery_id: str, *, retry: bool = False) -> Json:
+        address = f"/api/deliveries/{quote(delivery_id, safe='')}"
+        method, rest = ("POST", "/retry") if retry else ("GET", "")
+        return dict((await self._ask(method, address + rest))["delivery"])
+
     async def _ask(
         self,
         method: str,

@@ -9,7 +9,8 @@ from agent_work_orders.agent_executor.registry import DESCRIPTIONS
 from agent_work_orders.api import administration_models as models
 from agent_work_orders.api import requests, views
 from agent_work_orders.api.asked import caller_of, rooms_of
-from agent_work_orders.errors import Failed, Refused
+from agent_work_orders.errors import Failed, Refused, Transient
+from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.repositories import origin as origins
 from agent_work_orders.repositories import url
 from agent_work_orders.repositories.history import RemoteHeads
@@ -96,9 +97,14 @@ async def verify_repository(
     heads: RemoteHeads | None = None
     error: Refused | Failed | None = None
     try:
-        heads = await origins.list_heads(rooms.mirrors.git, origin)
+        heads = await _heads(rooms, origin)
     except (Refused, Failed) as caught:
         error = caught
+    except QuotaHeld as held:
+        until = views.when(held.until_ms)
+        error = Transient(
+            "github_limited", f"GitHub's limits allow no question before {until}", hint="Ask later."
+        )
     return views.answer(
         {
             "repository": _repository(rooms, origin, heads),
@@ -107,6 +113,16 @@ async def verify_repository(
             "error_hint": (error.hint or None) if error is not None else None,
         }
     )
+
+
+async def _heads(rooms: Rooms, origin: RepositoryUrl) -> RemoteHeads:
+    """Of a hub's repository what the hub says of it, else what git says."""
+    place = rooms.forges.at(origin.key, origin.url)
+    if place.hub is None:
+        return await origins.list_heads(rooms.mirrors.git, origin)
+    facts = await place.hub.repository(place.repository)
+    refs = {f"refs/heads/{facts.default_branch}": ""}
+    return RemoteHeads(head_branch=facts.default_branch, head_sha=None, refs=refs)
 
 
 def _repository(rooms: Rooms, origin: RepositoryUrl, heads: RemoteHeads | None) -> views.Json:

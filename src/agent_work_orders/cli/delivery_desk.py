@@ -1,0 +1,77 @@
+"""Deliveries, at the server that owns the data directory or in the directory itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from agent_work_orders import settings as setting
+from agent_work_orders.api import views
+from agent_work_orders.bootstrap import open_archive, open_upkeep
+from agent_work_orders.cli.client import Json, Place, server_of
+from agent_work_orders.cli.outcome import Told
+from agent_work_orders.cli.over_http import OverHttp, api_key
+from agent_work_orders.state_manager.deliveries import DeliveryRecord, State
+from agent_work_orders.work_orders.rooms import Rooms
+
+
+async def page(home: Path | None, url: str | None, state: str | None, limit: int) -> list[Json]:
+    checked = _state(state)
+    settings = setting.load(home=home)
+    server = server_of(Place(home=home, url=url), settings)
+    if server is not None:
+        async with OverHttp(server, api_key(settings.home)) as client:
+            return await client.deliveries(checked, limit)
+    async with open_archive(settings) as rooms:
+        return [views.delivery(one) for one in rooms.deliveries.page(state=checked, limit=limit)]
+
+
+async def find(home: Path | None, url: str | None, delivery_id: str) -> Json:
+    settings = setting.load(home=home)
+    server = server_of(Place(home=home, url=url), settings)
+    if server is not None:
+        async with OverHttp(server, api_key(settings.home)) as client:
+            return await client.delivery(delivery_id)
+    async with open_archive(settings) as rooms:
+        return views.delivery(_found(rooms, delivery_id))
+
+
+async def retry(home: Path | None, url: str | None, delivery_id: str) -> Json:
+    settings = setting.load(home=home)
+    server = server_of(Place(home=home, url=url), settings)
+    if server is not None:
+        async with OverHttp(server, api_key(settings.home)) as client:
+            return await client.delivery(delivery_id, retry=True)
+    async with open_upkeep(settings) as (rooms, _):
+        found = _found(rooms, delivery_id)
+        if not await rooms.deliveries.reopen(found.delivery_id):
+            raise Told(
+                "delivery_not_failed",
+                f"{found.delivery_id} is {found.state}, or came without anything to handle",
+                hint="Only what failed after it was taken can be tried again",
+            )
+        await rooms.audit.append(
+            at_ms=rooms.clock.now_ms(),
+            who="local",
+            what="delivery.retry",
+            target=found.delivery_id,
+        )
+        return views.delivery(_found(rooms, delivery_id))
+
+
+def _found(rooms: Rooms, delivery_id: str) -> DeliveryRecord:
+    found = rooms.deliveries.find(delivery_id.lower())
+    if found is None:
+        raise Told(
+            "delivery_unknown",
+            f"There is no delivery {delivery_id[:64]}",
+            hint="`awo deliveries list` shows them; they are kept for five weeks",
+        )
+    return found
+
+
+def _state(given: str | None) -> Any:
+    known: tuple[Literal["waiting", "handled", "ignored", "failed"], ...] = get_args(State)
+    if given is None or given in known:
+        return given
+    raise Told("state_invalid", f"{given!r} is not a state", hint=", ".join(known), field="--state")

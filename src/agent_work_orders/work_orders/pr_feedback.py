@@ -1,0 +1,197 @@
+"""Feedback on a pull request from outside: a comment and a concluded check, each written once.
+
+The same feedback (or the same idempotency key) again finds what it wrote and changes nothing. The
+comment comes first: a check that says "failed" should find its explanation there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections import OrderedDict
+from typing import Any, Literal
+
+import msgspec
+
+from agent_work_orders.errors import BadRequest, Conflict, NotFound, Unavailable
+from agent_work_orders.github_integration.forge import Check, Hub, Repository
+from agent_work_orders.github_integration.quota import QuotaHeld
+from agent_work_orders.repositories import url
+from agent_work_orders.security.roles import Caller
+from agent_work_orders.state_manager.once import once
+from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.submit import check_text
+
+TITLE = "AI Code Review"
+SUMMARY = "Review complete."
+CHECK_NAME = "Agent Review"
+COMMENT_LIMIT_CHARS = 60_000
+MAX_LOCKS = 1_000
+_FULL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}/(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,100}")
+_SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+Status = Literal["success", "failure", "neutral"]
+
+
+class Feedback(msgspec.Struct, frozen=True, kw_only=True):
+    owner: str
+    repo: str
+    number: int
+    sha: str
+    status: Status
+    comment: str = ""
+    check_name: str = CHECK_NAME
+
+
+class Locks:
+    """Keeps apart what has one key at the same time; the ledger records, it does not lock."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, asyncio.Lock] = OrderedDict()
+
+    def of(self, key: str) -> asyncio.Lock:
+        lock = self._kept.setdefault(key, asyncio.Lock())
+        self._kept.move_to_end(key)
+        for old in list(self._kept)[: max(0, len(self._kept) - MAX_LOCKS)]:
+            if not self._kept[old].locked():
+                del self._kept[old]
+        return lock
+
+
+async def give(
+    rooms: Rooms,
+    locks: Locks,
+    server_url: str,
+    given: Feedback,
+    caller: Caller,
+    idempotency_key: str | None = None,
+) -> dict[str, Any]:
+    """Receipts of the check and of the comment, if there is one. BadRequest `feedback_invalid`;
+    NotFound for a repository that the caller may not see; Conflict `idempotency_key_reused`;
+    Unavailable `github_held`; what the hub raises."""
+    caller.need("operate")
+    _check(given)
+    address = f"{server_url}/{given.owner}/{given.repo}.git"
+    key = url.parse(address, origins=rooms.git_origins).key
+    caller.need_repository(key)
+    hub, repository = rooms.forges.hub_at(key, address)
+    body = hashlib.sha256(msgspec.json.encode(given, order="sorted")).hexdigest()
+    name = body if idempotency_key is None else _named(caller, idempotency_key)
+    async with locks.of(name):
+        await _same(rooms, name, body)
+        try:
+            return await _write(rooms, hub, repository, given, caller, name)
+        except QuotaHeld as held:
+            wait_s = max(1.0, (held.until_ms - rooms.clock.now_ms()) / 1000)
+            raise Unavailable(
+                "github_held",
+                "GitHub's limits do not allow this now",
+                hint="Send it again later; what was written is not written twice.",
+                retry_after_s=wait_s,
+            ) from None
+
+
+async def _write(
+    rooms: Rooms, hub: Hub, repository: Repository, given: Feedback, caller: Caller, name: str
+) -> dict[str, Any]:
+    await rooms.audit.append(
+        at_ms=rooms.clock.now_ms(),
+        who=caller.name,
+        what="github.feedback",
+        target=f"{repository.full_name}#{given.number}",
+        details={"sha": given.sha, "status": given.status, "check": given.check_name},
+    )
+    answer: dict[str, Any] = {}
+    if given.comment:
+        answer["comment"] = await _comment(rooms, hub, repository, given, f"feedback:{name}")
+    answer["check"] = await _conclude(rooms, hub, repository, given, f"feedback:{name}:check")
+    return answer
+
+
+async def _comment(
+    rooms: Rooms, hub: Hub, repository: Repository, given: Feedback, key: str
+) -> dict[str, Any]:
+    async def look() -> dict[str, Any] | None:
+        found = await hub.find_comment(repository, given.number, key)
+        return None if found is None else {"comment_id": found.comment_id, "url": found.url}
+
+    async def do() -> dict[str, Any]:
+        made = await hub.add_comment(repository, given.number, rooms.redact(given.comment), key)
+        return {"comment_id": made.comment_id, "url": made.url}
+
+    intent = {"repository": repository.full_name, "number": given.number}
+    return await once(
+        rooms.ledger, rooms.clock, key,
+        order_id="", what="github.comment", intent=intent, look=look, do=do,
+    )  # fmt: skip
+
+
+async def _conclude(
+    rooms: Rooms, hub: Hub, repository: Repository, given: Feedback, key: str
+) -> dict[str, Any]:
+    check = Check(
+        name=given.check_name,
+        head_sha=given.sha,
+        title=TITLE,
+        summary=rooms.redact(given.comment) or SUMMARY,
+        conclusion=given.status,
+    )
+
+    async def look() -> dict[str, Any] | None:
+        found = await hub.find_check(repository, given.sha, key)
+        return None if found is None else {"check_id": found}
+
+    async def do() -> dict[str, Any]:
+        return {"check_id": await hub.add_check(repository, check, key)}
+
+    intent = {"repository": repository.full_name, "sha": given.sha}
+    return await once(
+        rooms.ledger, rooms.clock, key,
+        order_id="", what="github.check", intent=intent, look=look, do=do,
+    )  # fmt: skip
+
+
+async def _same(rooms: Rooms, name: str, body: str) -> None:
+    """A key belongs to the first feedback that came with it."""
+    kept = await rooms.ledger.intend(
+        f"feedback:{name}:asked",
+        order_id="",
+        what="github.feedback",
+        intent={"body": body},
+        at_ms=rooms.clock.now_ms(),
+    )
+    if kept.intent["body"] != body:
+        raise Conflict(
+            "idempotency_key_reused",
+            "this idempotency key belongs to another request",
+            hint="Use a new key for a new request.",
+            field="Idempotency-Key",
+        )
+
+
+def _named(caller: Caller, idempotency_key: str) -> str:
+    return hashlib.sha256(f"{caller.name}\0{idempotency_key}".encode()).hexdigest()
+
+
+def _check(given: Feedback) -> None:
+    check_text("comment", given.comment, COMMENT_LIMIT_CHARS)
+    check_text("checkName", given.check_name, 100)
+    if not _FULL_NAME.fullmatch(f"{given.owner}/{given.repo}"):
+        raise NotFound(
+            "repository_unknown",
+            "There is no repository of that name",
+            hint="Give owner and repo as in its address.",
+            field="repo",
+        )
+    for field, fits in (
+        ("prNumber", 0 < given.number < 2**31),
+        ("sha", _SHA.fullmatch(given.sha) is not None),
+    ):
+        if not fits:
+            raise BadRequest(
+                "feedback_invalid",
+                f"{field} has not the form that it needs",
+                hint="prNumber is a number, sha a whole commit id in lower case.",
+                field=field,
+            )
