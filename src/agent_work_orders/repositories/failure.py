@@ -78,7 +78,9 @@ def _of_the_disk(action: str, text: str, context: dict[str, object]) -> Failed |
         "bad tree object",
         "not a valid object",
         "unable to parse",
-    ) and not _has(text, "could not read from remote", "could not read username"):
+    ) and not _has(
+        text, "could not read from remote", "could not read username", "could not read password"
+    ):
         return Environmental(
             "mirror_corrupt",
             f"The stored copy of the repository is damaged (while trying to {action})",

@@ -7,6 +7,7 @@ Rules:
   after `--end-of-options`.
 - Every call has a deadline that kills the whole process group, and a bound on what it may say.
 - Every process carries the data directory's tag, so that a restart finds the ones left behind.
+- Who may ask a server is proved over a pipe: login.py.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import msgspec
 
 from agent_work_orders.errors import Environmental, TooLarge, Transient
 from agent_work_orders.repositories.failure import classify
+from agent_work_orders.repositories.login import Login, Logins, Remote, offered, with_login
 
 Transport = Literal["https", "http", "ssh", "file"]
 
@@ -82,9 +84,12 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Git:
-    """Runs the host's git. One for the whole server; it keeps nothing between calls."""
+    """Runs the host's git. One for the whole server; it keeps nothing between calls. `logins` may
+    be set later: by then, what they need is there."""
 
-    def __init__(self, *, tag: str = "", executable: str | None = None) -> None:
+    def __init__(
+        self, *, tag: str = "", executable: str | None = None, logins: Logins | None = None
+    ) -> None:
         found = executable or shutil.which("git")
         if found is None:
             raise Environmental(
@@ -92,6 +97,7 @@ class Git:
             )
         self.executable = found
         self._tag = tag
+        self.logins = logins
 
     def environment(self) -> dict[str, str]:
         env = {
@@ -124,6 +130,7 @@ class Git:
         *,
         repository: Path | None = None,
         transport: Transport | None = None,
+        remote: Remote | None = None,
         stdin: bytes | IO[bytes] | None = None,
         env: Mapping[str, str] | None = None,
         timeout_s: float = DEFAULT_TIMEOUT_S,
@@ -132,20 +139,45 @@ class Git:
         ok: frozenset[int] = frozenset({0}),
     ) -> Answer:
         """Run git; `action` completes "git could not …". Past `limit_bytes` of output the process
-        is ended: the answer is cut when `cut`, else `git_output_too_large` is raised.
+        is ended: the answer is cut when `cut`, else `git_output_too_large` is raised. `remote` is
+        the server that it speaks with, if it is one that may want to know who we are.
 
-        Raises what failure.classify says for an exit code not in `ok`, and `git_timeout`.
+        Raises what failure.classify says for an exit code not in `ok`, `git_timeout`, and what
+        `Logins` raise.
         """
         command = [self.executable, *HARDENING]
         if transport is not None:
             command += ["-c", f"protocol.{transport}.allow=always"]
-        if repository is not None:
-            command += ["--git-dir", str(repository)]
+        place = ["--git-dir", str(repository)] if repository is not None else []
+
+        async def attempt(login: Login | None) -> Answer:
+            with offered(remote or Remote(url=""), login) as (options, pipes):
+                child = self._start([*command, *options, *place, *arguments], stdin, env, pipes)
+            answer = await self._finish(child, action, timeout_s, limit_bytes, cut)
+            if answer.exit_code not in ok and not answer.truncated:
+                raise classify(action, answer.exit_code, answer.stderr)
+            return answer
+
+        if self.logins is None or remote is None:
+            return await attempt(None)
+        return await with_login(self.logins, remote, attempt)
+
+    def _start(
+        self,
+        command: Sequence[str],
+        stdin: bytes | IO[bytes] | None,
+        env: Mapping[str, str] | None,
+        pipes: tuple[int, ...],
+    ) -> _Child:
         source = _source(stdin)
         try:
-            child = _Child([*command, *arguments], {**self.environment(), **(env or {})}, source)
+            return _Child(command, {**self.environment(), **(env or {})}, source, pipes)
         finally:
             os.close(source)
+
+    async def _finish(
+        self, child: _Child, action: str, timeout_s: float, limit_bytes: int, cut: bool
+    ) -> Answer:
         try:
             async with asyncio.timeout(timeout_s):
                 answer = await child.listen(limit_bytes)
@@ -158,16 +190,12 @@ class Git:
             ) from None
         finally:
             child.end()
-        if answer.truncated:
-            if cut:
-                return answer
+        if answer.truncated and not cut:
             raise TooLarge(
                 "git_output_too_large",
                 f"git said more than {limit_bytes} bytes while trying to {action}",
                 hint="Ask for less: a smaller range, or a single file.",
             )
-        if answer.exit_code not in ok:
-            raise classify(action, answer.exit_code, answer.stderr)
         return answer
 
 
@@ -187,7 +215,13 @@ class _Child:
     """A running git. Plain descriptors on the loop: asyncio's own subprocesses can hang for ever
     when they are cancelled while they start."""
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], source: int) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        source: int,
+        pipes: tuple[int, ...] = (),
+    ) -> None:
         self._process = subprocess.Popen(
             command,
             stdin=source,
@@ -196,6 +230,7 @@ class _Child:
             env=env,
             cwd="/",
             start_new_session=True,
+            pass_fds=pipes,
         )
         assert self._process.stdout is not None and self._process.stderr is not None
         self._said = {self._process.stdout.fileno(): bytearray()}

@@ -20,7 +20,7 @@ from agent_work_orders.repositories.failure import lock_path
 from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.history import RemoteHeads
 from agent_work_orders.repositories.mirror import Mirror
-from agent_work_orders.repositories.origin import list_heads, serving, transport
+from agent_work_orders.repositories.origin import list_heads, remote, serving, transport
 from agent_work_orders.repositories.url import RepositoryUrl
 
 FETCH_TIMEOUT_S = 900.0
@@ -159,6 +159,7 @@ class Mirrors:
                     arguments,
                     repository=path,
                     transport=transport(origin),
+                    remote=remote(origin),
                     timeout_s=FETCH_TIMEOUT_S,
                 )
                 return

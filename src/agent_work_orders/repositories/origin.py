@@ -14,6 +14,7 @@ from pathlib import Path
 from agent_work_orders.errors import Refused
 from agent_work_orders.repositories.git import Git, Transport
 from agent_work_orders.repositories.history import RemoteHeads, read_remote
+from agent_work_orders.repositories.login import Remote
 from agent_work_orders.repositories.url import RepositoryUrl
 
 LIST_TIMEOUT_S = 30.0
@@ -30,6 +31,11 @@ _SERVING = (
 
 def transport(origin: RepositoryUrl) -> Transport:
     return "file" if origin.kind == "path" else origin.kind
+
+
+def remote(origin: RepositoryUrl, *, writes: bool = False) -> Remote | None:
+    """For servers that ask who we are by HTTP; ssh has its own way, a path needs none."""
+    return Remote(url=origin.url, writes=writes) if origin.kind in ("https", "http") else None
 
 
 def check_path(origin: RepositoryUrl) -> None:
@@ -89,6 +95,7 @@ async def list_heads(git: Git, origin: RepositoryUrl, *patterns: str) -> RemoteH
             *patterns,
         ],
         transport=transport(origin),
+        remote=remote(origin),
         timeout_s=LIST_TIMEOUT_S,
     )
     heads = read_remote(answer.stdout)

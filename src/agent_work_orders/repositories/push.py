@@ -8,7 +8,7 @@ import msgspec
 
 from agent_work_orders.errors import Failed, Permanent, Unknown
 from agent_work_orders.repositories.mirror import Mirror
-from agent_work_orders.repositories.origin import list_heads, serving, transport
+from agent_work_orders.repositories.origin import list_heads, remote, serving, transport
 from agent_work_orders.repositories.refname import check_branch, check_sha
 from agent_work_orders.repositories.url import RepositoryUrl
 
@@ -79,6 +79,7 @@ async def _send(
             ],
             repository=mirror.path,
             transport=transport(origin),
+            remote=remote(origin, writes=True),
             timeout_s=PUSH_TIMEOUT_S,
         )
     except Failed as failure:
