@@ -20,7 +20,7 @@ from agent_work_orders.testing.github_simulator.faults import Fault
 from agent_work_orders.testing.github_simulator.git_store import GitRefused
 from agent_work_orders.testing.github_simulator.limits import Rules
 from agent_work_orders.testing.github_simulator.repository import Repository
-from agent_work_orders.testing.github_simulator.wire import Exchange, Gone, TooLarge
+from agent_work_orders.testing.github_simulator.wire import Exchange, Gone, TooLong
 
 if TYPE_CHECKING:
     from agent_work_orders.testing.github_simulator.server import GithubSimulator
@@ -85,9 +85,9 @@ class Admin:
                     body = perform(self._github, msgspec.json.decode(raw or b"{}", type=kind))
         except (msgspec.DecodeError, ValueError, GitRefused) as error:
             status, body = 422, {"message": str(error)}
-        except scenery.Unknown as error:
+        except scenery.Missing as error:
             status, body = 404, {"message": f"There is no {error.args[0]}"}
-        except TooLarge:
+        except TooLong:
             status, body = 413, {"message": "Payload too large"}
         except Gone:
             exchange.hang_up()
@@ -254,7 +254,7 @@ def redeliver(github: GithubSimulator, asked: Redelivery) -> dict[str, Any]:
     found = (d for d in github.deliveries.kept if d.id == asked.delivery_id)
     delivery = next(found, None)
     if delivery is None:
-        raise scenery.Unknown(f"delivery {asked.delivery_id}")
+        raise scenery.Missing(f"delivery {asked.delivery_id}")
     return {"id": github.deliveries.again(delivery).id}
 
 

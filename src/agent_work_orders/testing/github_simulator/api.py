@@ -26,14 +26,14 @@ from agent_work_orders.testing.github_simulator.call import (
 from agent_work_orders.testing.github_simulator.credentials import Credentials, limit_key
 from agent_work_orders.testing.github_simulator.deliveries import Deliveries
 from agent_work_orders.testing.github_simulator.faults import Fault, Faults
-from agent_work_orders.testing.github_simulator.limits import Limits, Refused, pool_of
+from agent_work_orders.testing.github_simulator.limits import Exceeded, Limits, pool_of
 from agent_work_orders.testing.github_simulator.records import Asked, Requests
 from agent_work_orders.testing.github_simulator.wire import (
     BODY_LIMIT_BYTES,
     Exchange,
     Gone,
     Request,
-    TooLarge,
+    TooLong,
 )
 from agent_work_orders.testing.github_simulator.world import World
 
@@ -93,7 +93,7 @@ class Api:
                 await self._send(exchange, path, answer, key, fault)
             finally:
                 self._limits.leave(key)
-        except TooLarge:
+        except TooLong:
             rule = door_rules.TOO_LARGE
             await self._refuse(exchange, rule.id, rule.status, rule.message)
         except Refusal as refusal:
@@ -281,7 +281,7 @@ def _check_form(request: Request) -> None:
     door_rules.ENCODING.when(headers.get("content-encoding", "") not in ENCODINGS)
 
 
-def _limited(refused: Refused) -> Answer:
+def _limited(refused: Exceeded) -> Answer:
     page = "about-secondary-rate-limits" if refused.kind == "secondary" else "primary-rate-limit"
     headers = {}
     if refused.retry_after_s is not None:

@@ -13,7 +13,7 @@ from agent_work_orders.testing.github_simulator import door_rules as rules
 from agent_work_orders.testing.github_simulator import founding
 from agent_work_orders.testing.github_simulator.access import LEVELS
 from agent_work_orders.testing.github_simulator.accounts import Installation
-from agent_work_orders.testing.github_simulator.call import Answer, Call, Field, Route
+from agent_work_orders.testing.github_simulator.call import Answer, Call, Field, Handler, Route
 from agent_work_orders.testing.github_simulator.credentials import Credentials, allows, reach
 from agent_work_orders.testing.github_simulator.deliveries import Deliveries, Delivery
 from agent_work_orders.testing.github_simulator.paging import page
@@ -23,6 +23,20 @@ from agent_work_orders.testing.github_simulator.stamps import stamp
 # docs: "up to 500 repositories".
 REPOSITORIES_MOST = 500
 DELIVERIES_MOST = 100
+NARROWED = (
+    Field(name="repositories", kinds=("array",), items=("string",)),
+    Field(name="repository_ids", kinds=("array",), items=("integer",)),
+    Field(name="permissions", kinds=("object",)),
+)
+CONFIG = (
+    Field(name="url"),
+    Field(name="content_type"),
+    Field(name="secret"),
+    Field(name="insecure_ssl", kinds=("string", "number", "integer")),
+)
+
+# Method, template, operation, handler, fields of the body.
+Row = tuple[str, str, str, Handler, tuple[Field, ...]]
 
 
 class AppRoutes:
@@ -31,86 +45,47 @@ class AppRoutes:
         self._deliveries = deliveries
 
     def routes(self) -> tuple[Route, ...]:
-        one = "/app/installations/{installation_id}"
-        sent = "/app/hook/deliveries"
-        narrowed = (
-            Field(name="repositories", kinds=("array",), items=("string",)),
-            Field(name="repository_ids", kinds=("array",), items=("integer",)),
-            Field(name="permissions", kinds=("object",)),
-        )
-        config = (
-            Field(name="url"),
-            Field(name="content_type"),
-            Field(name="secret"),
-            Field(name="insecure_ssl", kinds=("string", "number", "integer")),
-        )
-        rows: tuple[tuple[str, str, str, Any, tuple[Field, ...]], ...] = (
-            ("GET", "/app", "apps/get-authenticated", self._app, ()),
-            ("GET", "/app/installations", "apps/list-installations", self._list, ()),
-            ("GET", one, "apps/get-installation", self._one, ()),
-            ("DELETE", one, "apps/delete-installation", self._uninstall, ()),
-            ("PUT", f"{one}/suspended", "apps/suspend-installation", self._suspend, ()),
-            ("DELETE", f"{one}/suspended", "apps/unsuspend-installation", self._unsuspend, ()),
-            (
-                "POST",
-                f"{one}/access_tokens",
-                "apps/create-installation-access-token",
-                self._token,
-                narrowed,
-            ),
-            (
-                "GET",
-                "/repos/{owner}/{repo}/installation",
-                "apps/get-repo-installation",
-                self._of_repository,
-                (),
-            ),
-            (
-                "GET",
-                "/users/{username}/installation",
-                "apps/get-user-installation",
-                self._of_account,
-                (),
-            ),
-            ("GET", "/orgs/{org}/installation", "apps/get-org-installation", self._of_account, ()),
-            (
-                "GET",
-                "/app/hook/config",
-                "apps/get-webhook-config-for-app",
-                self._hook,
-                (),
-            ),
-            (
-                "PATCH",
-                "/app/hook/config",
-                "apps/update-webhook-config-for-app",
-                self._set_hook,
-                config,
-            ),
-            ("GET", sent, "apps/list-webhook-deliveries", self._sent, ()),
-            ("GET", sent + "/{delivery_id}", "apps/get-webhook-delivery", self._sent_one, ()),
-            (
-                "POST",
-                sent + "/{delivery_id}/attempts",
-                "apps/redeliver-webhook-delivery",
-                self._redeliver,
-                (),
-            ),
-        )
         made = [
-            Route(method=m, template=t, operation=o, handler=h, body=b, by="app")
-            for m, t, o, h, b in rows
+            Route(method=m, template=t, operation=f"apps/{o}", handler=h, body=b, by="app")
+            for m, t, o, h, b in (*self._of_installations(), *self._of_the_hook())
         ]
-        made.append(
-            Route(
-                method="DELETE",
-                template="/installation/token",
-                operation="apps/revoke-installation-access-token",
-                handler=self._revoke,
-                by="installation",
-            )
+        revoking = Route(
+            method="DELETE",
+            template="/installation/token",
+            operation="apps/revoke-installation-access-token",
+            handler=self._revoke,
+            by="installation",
         )
-        return tuple(made)
+        return (*made, revoking)
+
+    def _of_installations(self) -> tuple[Row, ...]:
+        one = "/app/installations/{installation_id}"
+        here = "/repos/{owner}/{repo}/installation"
+        user, org = "/users/{username}/installation", "/orgs/{org}/installation"
+        minting = "create-installation-access-token"
+        return (
+            ("GET", "/app", "get-authenticated", self._app, ()),
+            ("GET", "/app/installations", "list-installations", self._list, ()),
+            ("GET", one, "get-installation", self._one, ()),
+            ("DELETE", one, "delete-installation", self._uninstall, ()),
+            ("PUT", f"{one}/suspended", "suspend-installation", self._suspend, ()),
+            ("DELETE", f"{one}/suspended", "unsuspend-installation", self._unsuspend, ()),
+            ("POST", f"{one}/access_tokens", minting, self._token, NARROWED),
+            ("GET", here, "get-repo-installation", self._of_repository, ()),
+            ("GET", user, "get-user-installation", self._of_account, ()),
+            ("GET", org, "get-org-installation", self._of_account, ()),
+        )
+
+    def _of_the_hook(self) -> tuple[Row, ...]:
+        config, sent = "/app/hook/config", "/app/hook/deliveries"
+        one = sent + "/{delivery_id}"
+        return (
+            ("GET", config, "get-webhook-config-for-app", self._hook, ()),
+            ("PATCH", config, "update-webhook-config-for-app", self._set_hook, CONFIG),
+            ("GET", sent, "list-webhook-deliveries", self._sent, ()),
+            ("GET", one, "get-webhook-delivery", self._sent_one, ()),
+            ("POST", f"{one}/attempts", "redeliver-webhook-delivery", self._redeliver, ()),
+        )
 
     def _app(self, call: Call) -> Answer:
         mine = self._mine(call)

@@ -46,7 +46,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     block_s: int = 60
 
 
-class Refused(msgspec.Struct, frozen=True, kw_only=True):
+class Exceeded(msgspec.Struct, frozen=True, kw_only=True):
     kind: Literal["primary", "secondary"]
     rule: str
     status: int
@@ -82,7 +82,7 @@ class Limits:
         self._budgets: dict[str, _Budget] = {}
         self.rules = rules or Rules()
 
-    def enter(self, key: str, method: str, operation: str) -> Refused | None:
+    def enter(self, key: str, method: str, operation: str) -> Exceeded | None:
         """Count a request that arrives. Unless it is refused, `leave` must follow."""
         budget, now = self._budget(key), self._clock.now_ms()
         refused = self._refusal(budget, key, method, operation, now)
@@ -116,7 +116,7 @@ class Limits:
             return None
         return int((self._clock.monotonic_s() - budget.told_at_s) * 1000)
 
-    def block(self, key: str, for_s: int) -> Refused:
+    def block(self, key: str, for_s: int) -> Exceeded:
         """A secondary limit for no reason that a client could have known."""
         budget, now = self._budget(key), self._clock.now_ms()
         budget.blocked_until_ms = now + for_s * 1000
@@ -162,11 +162,11 @@ class Limits:
 
     def _refusal(
         self, budget: _Budget, key: str, method: str, operation: str, now: int
-    ) -> Refused | None:
+    ) -> Exceeded | None:
         pool = pool_of(operation)
         limit = self._limit(key, pool)
         if limit is not None and budget.windows[pool].used >= limit:
-            return Refused(
+            return Exceeded(
                 kind="primary",
                 rule="primary rate limit",
                 status=self.rules.primary_status,
@@ -202,9 +202,9 @@ class Limits:
             return "points per minute"
         return None
 
-    def _secondary(self, rule: str, budget: _Budget, now: int) -> Refused:
+    def _secondary(self, rule: str, budget: _Budget, now: int) -> Exceeded:
         left_s = max(1, -(-(budget.blocked_until_ms - now) // 1000))
-        return Refused(
+        return Exceeded(
             kind="secondary",
             rule=rule,
             status=self.rules.secondary_status,

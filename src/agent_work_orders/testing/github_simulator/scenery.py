@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent_work_orders.testing.github_simulator.server import GithubSimulator
 
 
-class Unknown(LookupError):
+class Missing(LookupError):
     """The request names something that does not exist."""
 
 
@@ -186,7 +186,7 @@ def change_installation(github: GithubSimulator, asked: Installed) -> dict[str, 
     world, by = github.world, account(github.world, asked.by)
     installation = world.installations.get(asked.installation_id)
     if installation is None:
-        raise Unknown(f"installation {asked.installation_id}")
+        raise Missing(f"installation {asked.installation_id}")
     match asked.change:
         case "suspend":
             founding.suspend(world, installation, by)
@@ -258,7 +258,7 @@ def rerun(github: GithubSimulator, asked: Rerun) -> dict[str, Any]:
     here, by = repository(world, asked.repository), account(world, asked.login)
     run = here.check_runs.get(asked.check_run_id)
     if run is None:
-        raise Unknown(f"check run {asked.check_run_id}")
+        raise Missing(f"check run {asked.check_run_id}")
     if asked.whole_suite:
         checking.rerequest_suite(world, here, run.suite_id, by)
     elif asked.action:
@@ -284,19 +284,19 @@ def change_repository(github: GithubSimulator, asked: Change) -> dict[str, Any]:
 def account(world: World, login: str) -> Account:
     found = world.account(login)
     if found is None:
-        raise Unknown(f"account {login}")
+        raise Missing(f"account {login}")
     return found
 
 
 def repository(world: World, full_name: str) -> Repository:
     found = world.repository(full_name)
     if found is None:
-        raise Unknown(f"repository {full_name}")
+        raise Missing(f"repository {full_name}")
     return found
 
 
 def app(world: World, app_id: int) -> App:
     found = world.apps.get(app_id)
     if found is None:
-        raise Unknown(f"App {app_id}")
+        raise Missing(f"App {app_id}")
     return found

@@ -31,7 +31,7 @@ class Gone(Exception):
     """The client went away before it had said everything."""
 
 
-class TooLarge(Exception):
+class TooLong(Exception):
     """The body is larger than the limit."""
 
 
@@ -56,12 +56,12 @@ class Exchange:
         self.status = 0
 
     async def body(self, limit_bytes: int = BODY_LIMIT_BYTES) -> bytes:
-        """Raises `TooLarge`, `Gone`."""
+        """Raises `TooLong`, `Gone`."""
         kept = bytearray()
         async for chunk in self.chunks():
             kept += chunk
             if len(kept) > limit_bytes:
-                raise TooLarge
+                raise TooLong
         return bytes(kept)
 
     async def chunks(self) -> AsyncIterator[bytes]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parents[2])]
+sys.path.extend([str(HERE), str(HERE.parents[2])])
 
 from town import Town  # noqa: E402 - the path is made just before
 

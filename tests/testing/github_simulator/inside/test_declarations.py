@@ -10,7 +10,14 @@ from agent_work_orders.testing.github_simulator.call import Field, Route
 from agent_work_orders.testing.github_simulator.graphql.endpoint import ALL_TYPES
 from agent_work_orders.testing.github_simulator.graphql.mutations import MUTATIONS
 from agent_work_orders.testing.github_simulator.routes import ROUTES
-from github_descriptions import graphql_fields, operations, parameters, resolve
+from github_descriptions import (
+    NotDescribed,
+    graphql_fields,
+    operations,
+    parameters,
+    resolve,
+    validate_request,
+)
 
 DESCRIBED = [route for route in ROUTES if route.operation != "graphql"]
 
@@ -97,3 +104,38 @@ def test_graphql_mutations() -> None:
         assert name in known["Mutation"]
         wanted = name[0].upper() + name[1:] + "Input"
         assert set(mutation.inputs) == set(known[wanted]), name
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "query", "body"),
+    [
+        ("GET", "/repos/o/r/pulls", {"state": "all", "head": "o:b", "per_page": "100"}, None),
+        ("GET", "/repositories/12/issues/3/comments", {"page": "2"}, None),
+        ("GET", "/repos/o/r/contents/a/b.txt", {"ref": "main"}, None),
+        ("POST", "/repos/o/r/pulls", {}, {"title": "t", "head": "h", "base": "b", "draft": True}),
+        ("POST", "/repos/o/r/issues/3/labels", {}, {"labels": ["bug"]}),
+        ("POST", "/repos/o/r/check-runs", {}, {"name": "n", "head_sha": "s"}),
+    ],
+)
+def test_right_requests_pass(method: str, path: str, query: Any, body: Any) -> None:
+    assert validate_request(method, path, query, body)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "query", "body"),
+    [
+        ("GET", "/repos/o/r/pulls", {"stat": "all"}, None),
+        ("GET", "/repos/o/r/pulls", {"state": "merged"}, None),
+        ("GET", "/repos/o/r/pulls", {"per_page": "many"}, None),
+        ("GET", "/repos/o/r/nothing", {}, None),
+        ("POST", "/repos/o/r/pulls", {}, None),
+        ("POST", "/repos/o/r/pulls", {}, {"title": "t", "head": "h"}),
+        ("PATCH", "/repos/o/r/pulls/3", {}, {"draft": False}),
+        ("POST", "/repos/o/r/issues/3/reactions", {}, {"content": "wave"}),
+        ("POST", "/repos/o/r/check-runs", {}, {"name": "n", "head_sha": "s", "output": {}}),
+        ("GET", "/repos/o/r/pulls", {}, {"title": "t"}),
+    ],
+)
+def test_wrong_requests_do_not(method: str, path: str, query: Any, body: Any) -> None:
+    with pytest.raises(NotDescribed):
+        validate_request(method, path, query, body)

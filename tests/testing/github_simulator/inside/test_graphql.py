@@ -87,6 +87,22 @@ def test_an_unknown_field_spoils_the_whole_document(town: Town) -> None:
     assert town.hello.pulls[number].draft is True
 
 
+def test_rights_are_asked_here_too(town: Town) -> None:
+    town.hello.private = True
+    number = town.pull()
+    id = pull_id(town, number)
+    names = {"owner": "octo", "name": "hello", "number": number}
+    said = town.graphql("weak", THREADS, **names)
+    assert said["data"] == {"repository": {"pullRequest": None}}
+    assert said["errors"][0]["type"] == "FORBIDDEN"
+    said = town.graphql("eve", THREADS, **names)
+    assert said["data"] == {"repository": None} and said["errors"][0]["type"] == "NOT_FOUND"
+    town.hello.archived = True
+    said = town.graphql("awo", simple("convertPullRequestToDraft", id))
+    assert said["data"] == {"convertPullRequestToDraft": None}
+    assert town.ask("nobody", "POST", "/graphql", {"query": "{ viewer { login } }"}).status == 401
+
+
 @pytest.mark.parametrize(
     "text",
     [
