@@ -39,7 +39,8 @@ async def test_the_steps_inside_a_loop_follow_it(client: Any) -> None:
     tasks = models.WorkflowAnswer.model_validate(answer.json()).workflow.tasks
     assert [(one.id, one.needs) for one in tasks] == [
         ("plan", []),
-        ("implement", ["plan"]),
+        ("draft", ["plan"]),
+        ("implement", ["plan", "draft"]),
         ("implement.build", []),
         ("implement.check", ["build"]),
         ("publish", ["plan", "implement"]),

@@ -167,11 +167,12 @@ async def test_a_custom_task_runs_the_given_workflow_or_the_default_one(
     assert refused.json()["field"] == "data.workflow"
 
 
-async def test_a_review_is_refused_until_there_is_github(client: Any, review: Any) -> None:
+async def test_a_review_is_refused_where_there_is_no_github(client: Any, review: Any) -> None:
     answer = await client.post("/api/submit", json={"type": "pr-review", "data": review})
     assert answer.status_code == 422
-    assert answer.json()["code"] == "task_type_unsupported"
-    assert "GitHub" in answer.json()["hint"]
+    assert answer.json()["code"] == "github_not_configured"
+    assert answer.json()["field"] == "data.repository.cloneUrl"
+    assert "GITHUB_TOKEN" in answer.json()["hint"]
     assert (await client.get("/api/agent-work-orders")).json()["total_count"] == 0
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agent_work_orders.tools.toolbox import CATALOGUE
 from agent_work_orders.workflow_engine import builtin
 from agent_work_orders.workflow_engine.catalogue import Catalogue
 from agent_work_orders.workflow_engine.compiler import compile_workflow, plan_hash
@@ -68,15 +69,18 @@ def test_plan_build_test_tries_again_with_the_failure_as_feedback(catalogue: Cat
     done, end = drive("agent_workflow_plan_build_test", catalogue, scripted(FAILED, PASSED))
     assert [effect.path for effect in done] == [
         "plan",
+        "draft",
         "implement[1].build",
         "implement[1].check",
         "implement[2].build",
         "implement[2].check",
         "publish",
     ]
-    assert done[1].input == {"command": "build", "feedback": ""}
-    assert done[3].input["feedback"] == "test_x failed"
-    assert [effect.phase for effect in done[:3]] == ["planning", "implementing", "testing"]
+    assert done[1].input == {"draft": True}
+    assert done[2].input == {"command": "build", "feedback": ""}
+    assert done[4].input["feedback"] == "test_x failed"
+    phases = [effect.phase for effect in done[:4]]
+    assert phases == ["planning", None, "implementing", "testing"]
     assert end.outcome == "completed"
     assert end.outputs == {
         "iterations": 2,
@@ -92,6 +96,20 @@ def test_plan_build_test_gives_up_after_three(catalogue: Catalogue) -> None:
     assert end.outcome == "failed"
     assert end.failure is not None and end.failure.code == "loop_exhausted"
     assert "publish" not in [effect.path for effect in done]
+
+
+def test_a_plan_that_changed_nothing_is_built_without_a_draft(catalogue: Catalogue) -> None:
+    def answer(effect: Perform) -> dict[str, Any]:
+        return UNCHANGED if effect.path == "plan" else scripted(PASSED)(effect)
+
+    done, end = drive("agent_workflow_plan_build_test", catalogue, answer)
+    assert [effect.path for effect in done] == [
+        "plan",
+        "implement[1].build",
+        "implement[1].check",
+        "publish",
+    ]
+    assert end.outcome == "completed"
 
 
 def test_plan_build_test_is_content_without_tests(catalogue: Catalogue) -> None:
@@ -142,3 +160,60 @@ def test_the_test_pipeline_repairs_only_what_is_broken(catalogue: Catalogue) -> 
     assert [effect.path for effect in done][-1] == "publish"
     assert done[1].input["feedback"] == "test_x failed"
     assert end.outcome == "completed"
+
+
+READ = {
+    "number": 7,
+    "title": "T",
+    "body": "B",
+    "head_sha": "c0ffee",
+    "url": "https://github.com/a/b/pull/7",
+    "files": [{"path": "a.py", "status": "added", "patch": "+x"}],
+}
+FOUND = {
+    "valid": True,
+    "problem": "",
+    "summary": "S",
+    "findings": [{"path": "a.py", "line": 1, "severity": "error", "message": "No"}],
+    "errors": 1,
+    "event": "REQUEST_CHANGES",
+    "conclusion": "failure",
+}
+
+
+def reviewing(*reviews: dict[str, Any]) -> Answer:
+    results = list(reviews)
+
+    def answer(effect: Perform) -> dict[str, Any]:
+        if effect.uses == "agent.review":
+            return results.pop(0)
+        return READ if effect.uses == "github.read_pull_request" else {}
+
+    return answer
+
+
+def test_a_review_is_posted_with_its_check_when_it_can_be_read() -> None:
+    unreadable = {**FOUND, "valid": False, "problem": "no JSON", "findings": []}
+    done, end = drive("pr-review", CATALOGUE, reviewing(unreadable, FOUND))
+    assert end.outcome == "completed"
+    by_path = {effect.path: effect.input for effect in done}
+    assert by_path["look[1].review"]["feedback"] == ""
+    assert by_path["look[2].review"]["feedback"] == "no JSON"
+    assert by_path["look[2].review"]["files"] == READ["files"]
+    assert by_path["post"] == {
+        "number": 7,
+        "head_sha": "c0ffee",
+        "event": "REQUEST_CHANGES",
+        "body": "S",
+        "findings": FOUND["findings"],
+    }
+    assert by_path["check"]["title"] == "1 errors, 1 findings"
+    assert by_path["check"]["name"] == "AI Code Review"
+    assert by_path["check"]["conclusion"] == "failure"
+
+
+def test_a_review_that_cannot_be_read_is_not_posted() -> None:
+    unreadable = {**FOUND, "valid": False}
+    done, end = drive("pr-review", CATALOGUE, reviewing(unreadable, unreadable))
+    assert end.outcome == "failed"
+    assert "post" not in [effect.path for effect in done]

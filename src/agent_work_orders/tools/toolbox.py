@@ -16,6 +16,7 @@ from agent_work_orders.tools import (
     tests,
 )
 from agent_work_orders.tools.agent import AgentCommand, AgentPrompt, Agents
+from agent_work_orders.tools.agent_review import AgentReview
 from agent_work_orders.tools.hub import HubTool
 from agent_work_orders.tools.tool import Tool
 from agent_work_orders.tools.workspaces import Workspaces
@@ -46,6 +47,7 @@ CATALOGUE: Catalogue = {
     for info in (
         AgentCommand.info,
         AgentPrompt.info,
+        AgentReview.info,
         git.Commit.info,
         git.DeleteBranch.info,
         git.Push.info,
@@ -70,6 +72,7 @@ def make(
     made: list[Tool] = [
         AgentCommand(agents),
         AgentPrompt(agents),
+        AgentReview(agents),
         git.Commit(workspaces),
         git.DeleteBranch(mirrors),
         git.Push(workspaces),

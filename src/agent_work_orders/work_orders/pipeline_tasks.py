@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from agent_work_orders.errors import Refused
 from agent_work_orders.repositories.history import Progress
 from agent_work_orders.state_manager.artifacts import Artifact
 from agent_work_orders.state_manager.records import OrderRecord
@@ -42,6 +41,7 @@ _SENT_AS: dict[TaskType, dict[str, str]] = {
         "initial_prompt": "data.issueBody",
         "title": "data.issueTitle",
     },
+    "pr-review": {"title": "data.prTitle"},
     "test-pipeline": {"base_branch": "data.branch"},
     "custom": {"initial_prompt": "data.prompt", "workflow_type": "data.workflow"},
 }
@@ -56,7 +56,8 @@ class PipelineTask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def order_of(task: PipelineTask, idempotency_key: str | None = None) -> NewOrder:
-    """Refused `task_type_unsupported` for what needs GitHub."""
+    """What a task asks for. A review reads the pull request on GitHub itself: what the task says
+    of it is kept with the order, and not believed."""
     data = task.data
     asked = NewOrder(
         repository_url=str(data["repository"]["cloneUrl"]),
@@ -86,11 +87,11 @@ def order_of(task: PipelineTask, idempotency_key: str | None = None) -> NewOrder
                 initial_prompt=str(data["prompt"]),
             )
         case "pr-review":
-            raise Refused(
-                "task_type_unsupported",
-                "Tasks of type pr-review cannot be done yet",
-                hint="It needs GitHub, which comes later; send a custom task with what to review.",
-                field="type",
+            return msgspec.structs.replace(
+                asked,
+                workflow_type="pr-review",
+                inputs={"pull_request": int(data["prNumber"])},
+                title=commit_message.one_line(str(data["prTitle"]))[:TITLE_LIMIT_CHARS],
             )
 
 

@@ -67,9 +67,7 @@ def _from_outputs(run: Run) -> tuple[str | None, str | None]:
         uses = run.spec(path).uses
         if uses == "forge.open_pull_request" and task.undone != "undone":
             address = str(task.outputs.get("url") or "") or None
-        found = (
-            task.outputs.get("session_id") if uses in ("agent.command", "agent.prompt") else None
-        )
+        found = task.outputs.get("session_id") if (uses or "").startswith("agent.") else None
         if found and (session is None or task.ending > session[0]):
             session = (task.ending, str(found))
     return (session[1] if session else None), address

@@ -80,6 +80,7 @@ async def check(
     given = declared.accept(compiled.plan.inputs, new.inputs)
     order = _order(rooms, new, origin, compiled)
     _check_asked(order, compiled)
+    _check_hub(rooms, order, compiled)
     await check_repository(rooms, origin, new.base_branch)
     return order, compiled, given
 
@@ -167,6 +168,22 @@ def _check_asked(order: Order, compiled: Compiled) -> None:
                 hint="Give a prompt, a title or an issue.",
                 field="initial_prompt",
             )
+
+
+def _check_hub(rooms: Rooms, order: Order, compiled: Compiled) -> None:
+    """What speaks with GitHub needs a repository there, and credentials."""
+    uses = {task.uses or "" for task in plans.by_pattern(compiled.plan).values()}
+    if not any(name.startswith("github.") for name in uses):
+        return
+    try:
+        rooms.forges.hub_at(order.repository, order.repository_url)
+    except Permanent as error:
+        raise Refused(
+            "github_not_configured",
+            f"{compiled.plan.name} speaks with GitHub. {error.message}",
+            hint=error.hint,
+            field="repository_url",
+        ) from error
 
 
 def _facts(
