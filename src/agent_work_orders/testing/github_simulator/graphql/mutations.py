@@ -54,13 +54,15 @@ def _allow(
 ) -> None:
     """An installation needs the permissions, a person write access or to be the author."""
     actor = call.actor
+    refusals.ARCHIVED.when(repository.archived)
     if actor.kind == "installation":
         reached = access.reaches(call.world, actor, repository)
         lacking = not reached or not all(access.permits(actor, each, "write") for each in wanted)
         refusals.GRAPHQL_FORBIDDEN.when(lacking)
         return
     role = access.role(call.world, actor, repository)
-    may = role_at_least(role, "write") or actor.account_id == author_id
+    narrow = not all(access.permits(actor, each, "write") for each in wanted)
+    may = not narrow and (role_at_least(role, "write") or actor.account_id == author_id)
     refusals.GRAPHQL_FORBIDDEN.when(
         not may,
         f"{actor.login} does not have the correct permissions to execute this mutation",

@@ -62,11 +62,19 @@ def _repository(call: Call, node: Node, arguments: dict[str, Any]) -> Node:
 def _pull_of(call: Call, node: Node, arguments: dict[str, Any]) -> Node:
     assert node.repository is not None
     number = arguments["number"]
+    check_reading(call, node.repository)
     found = refusals.GRAPHQL_NO_PULL.found(
         node.repository.pulls.get(number),
         f"Could not resolve to a PullRequest with the number of {number}.",
     )
     return pull_node(node.repository, found)
+
+
+def check_reading(call: Call, repository: Repository) -> None:
+    """What is private wants the permission, of an installation as of a narrow token."""
+    refusals.GRAPHQL_FORBIDDEN.when(
+        repository.private and not access.permits(call.actor, "pull_requests", "read")
+    )
 
 
 def find_node(call: Call, wanted: str, kinds: tuple[str, ...]) -> Node:
@@ -82,9 +90,12 @@ def find_node(call: Call, wanted: str, kinds: tuple[str, ...]) -> Node:
             thread = comment.reply_to is None and node_id("PRRT", comment.id) == wanted
             if "PullRequestReviewThread" in kinds and thread:
                 found = thread_node(repository, comment)
-    return refusals.GRAPHQL_NO_NODE.found(
+    node = refusals.GRAPHQL_NO_NODE.found(
         found, f"Could not resolve to a node with the global id of '{wanted}'"
     )
+    assert node.repository is not None
+    check_reading(call, node.repository)
+    return node
 
 
 def _node(call: Call, node: Node, arguments: dict[str, Any]) -> Node:
