@@ -128,7 +128,8 @@ class GithubClient:
             url=url,
             body=None if body is None else encoded(body),
             writes=True,
-            creates=creates,
+            # What counts as content is not documented: everything posted is counted.
+            creates=creates or method == "POST",
             priority=priority,
         )
         what = f"{method} {_place(self._asking.api_url, url)}"

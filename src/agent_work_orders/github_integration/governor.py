@@ -21,8 +21,9 @@ import msgspec
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import AgentWorkOrdersError
-from agent_work_orders.github_integration.lane import BUSY, FREE, Hold, Lane, Moment
+from agent_work_orders.github_integration.lane import BUSY, FREE, Hold, Lane
 from agent_work_orders.github_integration.limits import GRAPHQL, counted, limited
+from agent_work_orders.github_integration.moments import Moment
 from agent_work_orders.github_integration.outage import Outage
 from agent_work_orders.github_integration.quota import (
     PATIENCE_S,
@@ -101,12 +102,12 @@ class DurableGovernor:
     ) -> AsyncIterator[Pass]:
         if self._unsettled:
             await self._settle()
-        await self._admitted(credential, priority, writes, creates)
+        waiter = await self._admitted(credential, priority, writes, creates)
         turn = Pass(self, credential, self._base(credential).now())
         try:
             yield turn
         finally:
-            self._ended(credential, told=turn.told)
+            self._ended(waiter, told=turn.told)
         if self._unsettled:
             try:
                 await self._settle()
@@ -143,7 +144,7 @@ class DurableGovernor:
 
     async def _admitted(
         self, credential: str, priority: Priority, writes: bool, creates: bool
-    ) -> None:
+    ) -> _Waiter:
         """Return when it may be sent, and count it as under way."""
         if len(self._waiting) >= MOST_WAITING:
             raise QuotaHeld(credential, "secondary_limit", self._clock.now_ms() + CROWDED_MS)
@@ -167,11 +168,12 @@ class DurableGovernor:
                 self._look()
         except BaseException:
             if waiter.admitted:
-                self._ended(credential, told=False)  # let through while it was being cancelled
+                self._ended(waiter, told=False)  # let through while it was being cancelled
             raise
         finally:
             if not waiter.admitted:
                 self._waiting.remove(waiter)
+        return waiter
 
     def _look(self) -> None:
         """Let go who may. Who waited for others to end, and now has to wait for a time, is told."""
@@ -204,10 +206,11 @@ class DurableGovernor:
         if waiter.creates:
             self._memory.save(base.state())
 
-    def _ended(self, credential: str, *, told: bool) -> None:
-        base, own = self._base(credential), self._lane(credential)
-        for lane in {base, own}:
-            lane.at_once -= 1
+    def _ended(self, waiter: _Waiter, *, told: bool) -> None:
+        base, own = self._base(waiter.credential), self._lane(waiter.credential)
+        base.ended(writes=waiter.writes, creates=waiter.creates)
+        if own is not base:
+            own.at_once -= 1
         if not told:
             self.outage.left()
         self._look()

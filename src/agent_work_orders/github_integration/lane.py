@@ -1,19 +1,14 @@
-"""What the governor knows of one credential, and whether a request may go. No waiting here.
-
-A moment is kept by two clocks: the wall's, which survives a restart, and the monotonic one, which
-does not jump. A wait is over as soon as either says so: a wall clock that is set back does not
-prolong it, and time that a machine slept through counts.
-"""
+"""What the governor knows of one credential, and whether a request may go. No waiting here."""
 
 from __future__ import annotations
 
 import random
-from collections import deque
 
 import msgspec
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.github_integration.limits import LONGEST_MS, Counted, Limited
+from agent_work_orders.github_integration.moments import Moment, Tally, age, later, left
 from agent_work_orders.github_integration.quota import Priority, QuotaState
 
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000
@@ -24,11 +19,6 @@ MOST_AT_ONCE = 80
 KEPT_BACK: dict[Priority, float] = {"person": 0.0, "order": 0.10, "background": 0.25}
 STRIKE_MS = MINUTE_MS
 MAX_STRIKE_MS = HOUR_MS
-
-
-class Moment(msgspec.Struct, frozen=True):
-    wall_ms: int
-    mono_ms: int
 
 
 class Hold(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,9 +45,8 @@ class Lane:
         self._reason = ""
         self._strikes = 0
         self._struck: Moment | None = None
-        self._created: deque[Moment] = deque()
-        self._points: deque[tuple[Moment, int]] = deque()
-        self._points_spent = 0
+        self._created = Tally(HOUR_MS)
+        self._points = Tally(MINUTE_MS)
 
     # -- asking
 
@@ -78,10 +67,10 @@ class Lane:
         return max(holds, key=lambda hold: hold.wait_ms)
 
     def _of_refusal(self, now: Moment) -> Hold:
-        return Hold(wait_ms=_left(self._held, now), reason=self._reason)
+        return Hold(wait_ms=left(self._held, now), reason=self._reason)
 
     def _of_quota(self, now: Moment, priority: Priority) -> Hold:
-        left_ms = _left(self._reset, now)
+        left_ms = left(self._reset, now)
         if self._count is None or left_ms == 0:
             return FREE
         # Those under way are not in the count yet.
@@ -93,40 +82,35 @@ class Lane:
         return Hold(wait_ms=left_ms, reason="primary_limit")
 
     def _of_creation(self, now: Moment) -> Hold:
-        self._forget(now)
-        waits = [0]
-        for most, span_ms in ((CREATES_PER_MINUTE, MINUTE_MS), (CREATES_PER_HOUR, HOUR_MS)):
-            if len(self._created) >= most:
-                waits.append(span_ms - _age(self._created[-most], now))
-        return Hold(wait_ms=max(waits), reason="creation_limit")
+        waits = [
+            self._created.wait_ms(now, 1, most, span_ms)
+            for most, span_ms in ((CREATES_PER_MINUTE, MINUTE_MS), (CREATES_PER_HOUR, HOUR_MS))
+        ]
+        return _longest(waits, "creation_limit")
 
     def _of_points(self, now: Moment, more: int) -> Hold:
-        while self._points and _age(self._points[0][0], now) >= MINUTE_MS:
-            self._points_spent -= self._points.popleft()[1]
-        over = self._points_spent + more - POINTS_PER_MINUTE
-        wait_ms = 0
-        for moment, points in self._points:
-            if over <= 0:
-                break
-            over -= points
-            wait_ms = MINUTE_MS - _age(moment, now)
-        return Hold(wait_ms=wait_ms, reason="secondary_limit")
+        waits = [self._points.wait_ms(now, more, POINTS_PER_MINUTE, MINUTE_MS)]
+        return _longest(waits, "secondary_limit")
 
     # -- learning
 
     def sent(self, *, writes: bool, creates: bool) -> None:
-        now = self.now()
         self.at_once += 1
-        points = WRITE_POINTS if writes else 1
-        self._points.append((now, points))
-        self._points_spent += points
+        self._points.begin(WRITE_POINTS if writes else 1)
         if creates:
-            self._created.append(now)
+            self._created.begin(1)
+
+    def ended(self, *, writes: bool, creates: bool) -> None:
+        now = self.now()
+        self.at_once -= 1
+        self._points.end(WRITE_POINTS if writes else 1, now)
+        if creates:
+            self._created.end(1, now)
 
     def learned(self, count: Counted) -> None:
         """Answers overtake each other: within a window the smallest number is the newest."""
         now = self.now()
-        reset = _later(now, count.reset_ms)
+        reset = later(now, count.reset_ms)
         known, at = self._count, self._reset
         same = known is not None and at is not None and abs(at.mono_ms - reset.mono_ms) < 30_000
         if same and known is not None and known.remaining < count.remaining:
@@ -147,27 +131,22 @@ class Lane:
         if wait_ms is None:
             least = min(STRIKE_MS * 2 ** max(self._strikes - 1, 0), MAX_STRIKE_MS)
             wait_ms = min(int(least * (1 + self._chance.random() / 4)), MAX_STRIKE_MS)
-        if wait_ms > _left(self._held, now):
-            self._held, self._reason = _later(now, wait_ms), limit.reason
+        if wait_ms > left(self._held, now):
+            self._held, self._reason = later(now, wait_ms), limit.reason
 
     def _quiet(self, now: Moment) -> bool:
         """An hour after the last strike's wait."""
         waited_ms = min(STRIKE_MS * 2**self._strikes, MAX_STRIKE_MS)
-        return self._struck is None or _age(self._struck, now) >= HOUR_MS + waited_ms
+        return self._struck is None or age(self._struck, now) >= HOUR_MS + waited_ms
 
     def now(self) -> Moment:
         return Moment(self._clock.now_ms(), int(self._clock.monotonic_s() * 1000))
-
-    def _forget(self, now: Moment) -> None:
-        while self._created and _age(self._created[0], now) >= HOUR_MS:
-            self._created.popleft()
 
     # -- keeping
 
     def state(self) -> QuotaState:
         now = self.now()
-        self._forget(now)
-        held_ms, reset_ms = _left(self._held, now), _left(self._reset, now)
+        held_ms, reset_ms = left(self._held, now), left(self._reset, now)
         quiet = self._quiet(now)
         known = self._count if reset_ms else None
         return QuotaState(
@@ -179,7 +158,7 @@ class Lane:
             reason=self._reason if held_ms else "",
             strikes=0 if quiet else self._strikes,
             struck_at_ms=None if quiet or self._struck is None else self._struck.wall_ms,
-            created=tuple(now.wall_ms - _age(moment, now) for moment in self._created),
+            created=tuple(self._created.stamps(now)[-CREATES_PER_HOUR:]),
         )
 
     def restore(self, state: QuotaState) -> None:
@@ -191,26 +170,18 @@ class Lane:
                 self._count = Counted(
                     resource="", limit=state.limit, remaining=state.remaining, reset_ms=left_ms
                 )
-                self._reset = _later(now, left_ms)
+                self._reset = later(now, left_ms)
         if state.held_until_ms is not None and state.held_until_ms > now.wall_ms:
             left_ms = min(state.held_until_ms - now.wall_ms, LONGEST_MS)
-            self._held, self._reason = _later(now, left_ms), state.reason
+            self._held, self._reason = later(now, left_ms), state.reason
         if state.struck_at_ms is not None:
             self._strikes = state.strikes
-            self._struck = _later(now, min(state.struck_at_ms - now.wall_ms, 0))
+            self._struck = later(now, min(state.struck_at_ms - now.wall_ms, 0))
         stamps = sorted(min(at_ms - now.wall_ms, 0) for at_ms in state.created)
-        self._created = deque(_later(now, age_ms) for age_ms in stamps[-CREATES_PER_HOUR:])
+        self._created.restore(later(now, ago_ms) for ago_ms in stamps[-CREATES_PER_HOUR:])
 
 
-def _later(now: Moment, more_ms: int) -> Moment:
-    return Moment(now.wall_ms + more_ms, now.mono_ms + more_ms)
-
-
-def _left(until: Moment | None, now: Moment) -> int:
-    if until is None:
-        return 0
-    return max(min(until.wall_ms - now.wall_ms, until.mono_ms - now.mono_ms), 0)
-
-
-def _age(at: Moment, now: Moment) -> int:
-    return max(now.wall_ms - at.wall_ms, now.mono_ms - at.mono_ms, 0)
+def _longest(waits: list[int | None], reason: str) -> Hold:
+    known = [wait_ms for wait_ms in waits if wait_ms is not None]
+    longest = Hold(wait_ms=max(known, default=0), reason=reason)
+    return BUSY if len(known) < len(waits) and longest.wait_ms == 0 else longest

@@ -1,0 +1,31 @@
+"""Logins of git for repositories on GitHub. The contract is repositories/login.py.
+
+A token is narrowed to the one repository and to reading or writing its contents: what git needs,
+and nothing that its server could do elsewhere in our name.
+"""
+
+from __future__ import annotations
+
+from agent_work_orders.github_integration.credential import Credential
+from agent_work_orders.github_integration.credentials import Credentials
+from agent_work_orders.github_integration.forges import full_name_of
+from agent_work_orders.repositories.login import Login
+
+USERNAME = "x-access-token"
+
+
+class GitLogins:
+    def __init__(self, credentials: Credentials, server_url: str) -> None:
+        self._credentials = credentials
+        self._server_url = server_url
+
+    async def login(self, url: str, *, writes: bool) -> Login | None:
+        full_name = full_name_of(url, self._server_url) if "://" in url else ""
+        if not full_name or url.startswith("ssh:"):
+            return None
+        contents = {"contents": "write" if writes else "read"}
+        credential = await self._credentials.narrowed(full_name, contents)
+        return Login(username=USERNAME, password=credential.token)
+
+    async def refused(self, url: str, login: Login) -> bool:
+        return await self._credentials.refused(Credential(name="git", token=login.password))
