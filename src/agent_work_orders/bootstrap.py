@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -20,8 +20,10 @@ from agent_work_orders.engines.embedded.archive import ArchivedRuns
 from agent_work_orders.engines.embedded.engine import EmbeddedEngine
 from agent_work_orders.engines.embedded.lanes import Limits, Starts, Takes, Ticket
 from agent_work_orders.engines.perform import Desk
+from agent_work_orders.github_integration.account import Account
 from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.github_integration.local_forge import LocalForge
+from agent_work_orders.github_integration.quota_memory import KeptQuota
 from agent_work_orders.observability.logs import OrderFiles
 from agent_work_orders.observability.order_log import OrderLog, Sink
 from agent_work_orders.repositories.git import Git
@@ -44,10 +46,15 @@ from agent_work_orders.work_orders import rules
 from agent_work_orders.work_orders.housekeeper import Housekeeper
 from agent_work_orders.work_orders.intake import Intake
 from agent_work_orders.work_orders.projection import PRIORITIES
+from agent_work_orders.work_orders.reporter import Reporter
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.work_orders.scribe import Scribe
 from agent_work_orders.work_orders.shelf import Shelf
 from agent_work_orders.work_orders.transcripts import Transcripts
+from agent_work_orders.work_orders.voice import Voice
+
+if TYPE_CHECKING:
+    from agent_work_orders.github_integration.connection import Connection
 
 LOCAL_KEY = local_keys.NAME
 FEED_KEEP = 50_000
@@ -105,6 +112,11 @@ async def open_house(
         sandboxes = _sandboxes(settings, settings.home, clock)
         at_end.callback(sandboxes.close)
         looking = _rooms(settings, settings.home, store, sandboxes, clock)
+        github = await _github(settings, store, clock, redactor, at_end)
+        if github is not None:
+            forges = Forges(looking.forge, github.forge, settings.github_server_url)
+            looking = msgspec.structs.replace(looking, forges=forges)
+            looking.mirrors.git.logins = github.logins
         workspaces = Workspaces(looking.mirrors, sandboxes)
         engine = EmbeddedEngine(
             store.journal,
@@ -124,18 +136,24 @@ async def open_house(
         scribe, keeper = Scribe(rooms), Housekeeper(workspaces, log)
         engine.observe(scribe.observe)
         engine.observe(keeper.observe)
+        reporter = Reporter(rooms) if github is not None else None
+        if reporter is not None:
+            engine.observe(reporter.observe)
+            at_end.push_async_callback(reporter.finish)
         await sandboxes.sweep()
         await looking.mirrors.sweep()
         await rooms.forge.sweep()
         at_end.push_async_callback(keeper.finish)
         at_end.push_async_callback(scribe.finish)
         at_end.push_async_callback(engine.stop, drain_s=settings.drain_s)
-        intake = _intake(settings, rooms)
+        intake = _intake(settings, rooms, reporter)
         await engine.start()
         await scribe.catch_up(engine.open_runs())
         open_orders: set[str] = {ids.order_of(run_id) for run_id in engine.open_runs()}
         await keeper.reap(sandboxes, open_orders, clock.now_ms())
         await store.feed.trim(FEED_KEEP)
+        if reporter is not None:
+            await reporter.start(engine.open_runs())
         yield House(
             settings=settings,
             store=store,
@@ -260,12 +278,40 @@ def _rooms(
     )
 
 
-def _intake(settings: Settings, rooms: Rooms) -> Intake:
+async def _github(
+    settings: Settings,
+    store: SqliteStore,
+    clock: Clock,
+    redactor: Redactor,
+    at_end: AsyncExitStack,
+) -> Connection | None:
+    account = Account(
+        api_url=settings.github_api_url,
+        server_url=settings.github_server_url,
+        app_id=settings.github_app_id,
+        private_key=settings.github_private_key,
+        installation_id=settings.github_installation_id,
+        token=settings.github_token,
+    )
+    if not account.usable:
+        return None
+    # What speaks HTTP and signs takes time to load: only for those who need it.
+    from agent_work_orders.github_integration.connection import connect
+
+    memory = KeptQuota(store.quota)
+    return await at_end.enter_async_context(connect(account, memory, clock, learn=redactor.add))
+
+
+def _intake(settings: Settings, rooms: Rooms, voice: Voice | None) -> Intake:
     given = rules.DEFAULTS
     if settings.github_rules:
         given = rules.parse(Path(settings.github_rules).read_text("utf-8"), settings.github_rules)
     return Intake(
-        rooms, rooms.forges.hub, server_url=settings.github_server_url, server_rules=given
+        rooms,
+        rooms.forges.hub,
+        server_url=settings.github_server_url,
+        server_rules=given,
+        voice=voice,
     )
 
 

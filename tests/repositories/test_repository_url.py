@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent_work_orders.errors import Refused
 from agent_work_orders.repositories import refname
-from agent_work_orders.repositories.url import parse
+from agent_work_orders.repositories.url import again, parse
 
 ORDER = "wo-abcdefgh234567ab"
 
@@ -213,3 +213,18 @@ def test_branches_are_named_by_the_host() -> None:
 def test_issue_numbers_refused(text: str) -> None:
     with pytest.raises(Refused):
         refname.check_issue_number(text)
+
+
+def test_what_was_accepted_is_read_again_as_the_same() -> None:
+    """The operator's list may have changed since the order was made."""
+    allowed = frozenset({"http://127.0.0.1:4711"})
+    for text in (
+        "http://127.0.0.1:4711/acme/site.git",
+        "https://example.com/acme/site",
+        "git@example.com:acme/site",
+        "/srv/site.git",
+    ):
+        assert again(text) == parse(text, origins=allowed)
+    for text in ("ext::sh -c id", "-oProxyCommand=x", "https://user:secret@example.com/a/b"):
+        with pytest.raises(Refused):
+            again(text)

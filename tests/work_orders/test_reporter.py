@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
+import msgspec
 import pytest
 
 from agent_work_orders.engines.engine import Change
@@ -172,6 +173,27 @@ async def test_a_check_stands_on_the_commit_that_is_asked_about() -> None:
     [(key, check)] = desk.hub.checks.values()
     assert check.conclusion == "success"
     assert ORDER in key
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_the_check_of_an_older_commit_is_concluded(restarts: bool) -> None:
+    desk = Desk(head_sha=SHA)
+    await desk.later(0)
+    facts = desk.run.order
+    newer = "b" * 40
+    desk.run = msgspec.structs.replace(
+        desk.run, order={**facts, "github": {**facts["github"], "head_sha": newer}}
+    )
+    if restarts:
+        await desk.fresh().start([ORDER])
+        await desk.reporter.finish()
+    desk.succeed("one")
+    await desk.later()
+    desk.succeed("two")
+    await desk.later()
+    found = {check.head_sha: check.conclusion for _, check in desk.hub.checks.values()}
+    assert found == {SHA: "neutral", newer: "success"}
+    assert desk.hub.sent.count("check") == 2
 
 
 @pytest.mark.fault("D7")

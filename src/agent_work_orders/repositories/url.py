@@ -73,6 +73,13 @@ def parse(text: str, *, cwd: str = "/", origins: frozenset[str] = frozenset()) -
     return _path(text, cwd)
 
 
+def again(text: str) -> RepositoryUrl:
+    """What `parse` accepted when an order was made, read again: its origin was allowed then."""
+    parts = urlsplit(text) if "://" in text else None
+    origins = frozenset({f"{parts.scheme}://{parts.netloc}"} if parts is not None else ())
+    return parse(text, origins=origins)
+
+
 def _plain_text(text: str) -> None:
     if not text or len(text) > MAX_LENGTH:
         raise _invalid("the repository is empty or too long")

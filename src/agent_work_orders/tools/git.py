@@ -92,7 +92,7 @@ class Rebase:
 
     async def __call__(self, ctx: ToolContext, *, onto: str | None = None) -> JsonObject:
         async with self._workspaces.own(ctx) as workspace:
-            mirror = await self._mirrors.ensure(url.parse(ctx.order.repository_url))
+            mirror = await self._mirrors.ensure(url.again(ctx.order.repository_url))
             target = mirror.resolve_base(onto or workspace.base_branch)
             if await workspace.mirror.is_ancestor(target.sha, workspace.head_sha):
                 # An attempt that was cut off has moved the head, or nothing is newer.
@@ -119,7 +119,7 @@ async def push_head(ctx: ToolContext, workspace: Workspace) -> JsonObject:
     the key, because a branch that was deleted by an undo is pushed again by a retry."""
     need_changes(workspace)
     order, head = ctx.order, workspace.head_sha
-    origin = url.parse(order.repository_url)
+    origin = url.again(order.repository_url)
     last = await workspace.mirror.ref(order_ref(order.order_id, "pushed"))
 
     async def look() -> JsonObject | None:
@@ -180,7 +180,7 @@ class DeleteBranch:
                 hint=f"An order deletes only its own branch, {ctx.order.branch}.",
             )
         mirror = self._mirrors.at(ctx.order.repository)
-        origin = url.parse(ctx.order.repository_url)
+        origin = url.again(ctx.order.repository_url)
         deleted = await push.delete(mirror, origin, branch, expected=head)
         return {"deleted": deleted}
 

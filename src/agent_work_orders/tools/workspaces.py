@@ -173,7 +173,7 @@ class Workspaces:
         order = ctx.order
 
         async def resolve() -> JsonObject:
-            mirror = await self._mirrors.ensure(url.parse(order.repository_url))
+            mirror = await self._mirrors.ensure(url.again(order.repository_url))
             base = mirror.resolve_base(order.base_branch)
             return {"base_branch": base.branch, "base_sha": base.sha}
 

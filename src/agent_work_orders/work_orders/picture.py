@@ -65,6 +65,17 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+def superseded(head_sha: str, by: str) -> Check:
+    """Of a commit that is no longer the branch's head."""
+    return Check(
+        name=CHECK_NAME,
+        head_sha=head_sha,
+        title="Superseded",
+        summary=f"The order goes on with {by}.",
+        conclusion="neutral",
+    )
+
+
 def draw(run: Run, *, order_url: str = "") -> Picture:
     record = projection.record(run, 0)
     tasks = projection.tasks(run)

@@ -28,7 +28,7 @@ from agent_work_orders.github_integration.forge import Hub, Reaction, Repository
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.state_manager.ledger import Entry
 from agent_work_orders.state_manager.once import once
-from agent_work_orders.work_orders.picture import Picture, draw
+from agent_work_orders.work_orders.picture import Picture, draw, superseded
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.work_orders.voice import Spot
 from agent_work_orders.workflow_engine.run import Run
@@ -212,6 +212,7 @@ class Reporter:
         sha = picture.head_sha or subject.head_sha
         if sha:
             await self._check(hub, repository, sha, order_id, picture, shown)
+            await self._supersede(hub, repository, sha, order_id, shown)
         if picture.over and self._runs.get(order_id, run) is run:
             await self._settle(f"{order_id}:progress", {"state": picture.state})
             self._runs.pop(order_id, None)
@@ -269,6 +270,22 @@ class Reporter:
         if shown.checks.get(sha) != now:
             await hub.edit_check(repository, int(receipt["check_id"]), check, key)
             shown.checks[sha] = now
+
+    async def _supersede(
+        self, hub: Hub, repository: Repository, sha: str, order_id: str, shown: _Shown
+    ) -> None:
+        """The order has pushed a newer commit: a check of an older one will never be concluded."""
+        over, beginning = ("superseded", "neutral"), f"{order_id}:check:"
+        for entry in await self._rooms.ledger.entries(order_id):
+            older = entry.key.removeprefix(beginning)
+            if older in (entry.key, sha) or shown.checks.get(older) == over:
+                continue
+            if entry.receipt is not None:
+                check = superseded(older, sha)
+                await hub.edit_check(
+                    repository, int(entry.receipt["check_id"]), check, f"{beginning}{older}"
+                )
+            shown.checks[older] = over
 
     # -- the ledger
 

@@ -114,8 +114,12 @@ async def _approve(http: httpx.AsyncClient, stage: Stage, number: int, screen: S
 
     async def question() -> str | None:
         for comment in await _ask(http, "GET", path, token=stage.writer_token):
-            found = _APPROVE.search(comment["body"] or "")
-            if found is not None and comment["user"]["type"] == "Bot":
+            if comment["user"]["type"] != "Bot":
+                continue
+            if "❌" in comment["body"]:
+                raise Told("demo_not_verified", comment["body"], exit_code=FAILED)
+            found = _APPROVE.search(comment["body"])
+            if found is not None:
                 return found[0]
         return None
 
@@ -138,13 +142,15 @@ async def _finished(http: httpx.AsyncClient, stage: Stage) -> dict[str, Any] | N
 def verify(records: dict[str, Any]) -> list[tuple[str, str]]:
     """What there is, a line each. Told when something is missing or there twice."""
     ours = [one for one in records["comments"] if "<!-- awo:" in one["body"]]
-    pulls = records["pull_requests"]
+    pulls, checks = records["pull_requests"], records["checks"]
+    eyes = [one for one in records["reactions"] if one["content"] == "eyes"]
+    approvals = [one["id"] for one in records["comments"] if one["body"].startswith("/awo approve")]
     counts = {
         "pull requests": len(pulls),
         "progress comments": len([one for one in ours if ":comment -->" in one["body"]]),
-        "checks": len({(one["head_sha"], one["name"]) for one in records["checks"]}),
-        "checks of the last commit": len(records["checks"]),
-        "eyes": len([one for one in records["reactions"] if one["content"] == "eyes"]),
+        "checks with success": len([one for one in checks if one["conclusion"] == "success"]),
+        "eyes on the issue": len([one for one in eyes if one["on"] == records["issues"][0]["id"]]),
+        "eyes on the approval": len([one for one in eyes if one["on"] in approvals]),
     }
     wrong = [f"{name}: {number}" for name, number in counts.items() if number != 1]
     branches = [ref for ref in records["branches"] if "wo-" in ref]
@@ -152,8 +158,10 @@ def verify(records: dict[str, Any]) -> list[tuple[str, str]]:
         wrong.append(f"branches: {len(branches)}")
     if pulls and (pulls[0]["draft"] or pulls[0]["state"] != "open"):
         wrong.append("the pull request is not ready for review")
-    if [one["conclusion"] for one in records["checks"]] != ["success"]:
-        wrong.append("the check was not concluded with success")
+    if len({one["head_sha"] for one in checks}) != len(checks):
+        wrong.append("a commit has two checks")
+    if not all(one["conclusion"] for one in checks):
+        wrong.append("a check was not concluded")
     if not any("✅ done" in one["body"] for one in ours):
         wrong.append("the comment does not say that it is done")
     if wrong:
@@ -166,7 +174,7 @@ def verify(records: dict[str, Any]) -> list[tuple[str, str]]:
         ("branch", branches[0].removeprefix("refs/heads/")),
         ("comment", "one, edited in place, finished"),
         ("check", "one, concluded with success"),
-        ("reaction", "one"),
+        ("reactions", "one on the issue, one on the approval that counted"),
     ]
 
 

@@ -1,0 +1,20 @@
+"""Where GitHub is and as whom we are there."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Account(msgspec.Struct, frozen=True, kw_only=True):
+    """An App, else a plain token."""
+
+    api_url: str
+    server_url: str
+    app_id: int = 0
+    private_key: str = ""
+    installation_id: int = 0
+    token: str = ""
+
+    @property
+    def usable(self) -> bool:
+        return bool(self.app_id or self.token)

@@ -1,0 +1,62 @@
+"""GitHub put together: exchange, governor, credentials, client, forge. Decides nothing itself."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+import msgspec
+
+from agent_work_orders.clock import Clock
+from agent_work_orders.github_integration.account import Account
+from agent_work_orders.github_integration.app_credentials import AppCredentials
+from agent_work_orders.github_integration.app_key import AppKey
+from agent_work_orders.github_integration.asking import Asking
+from agent_work_orders.github_integration.client import GithubClient
+from agent_work_orders.github_integration.credentials import Credentials, TokenCredentials
+from agent_work_orders.github_integration.exchange import Exchange
+from agent_work_orders.github_integration.git_logins import GitLogins
+from agent_work_orders.github_integration.github_forge import GithubForge
+from agent_work_orders.github_integration.governor import DurableGovernor
+from agent_work_orders.github_integration.quota import QuotaMemory
+
+
+class Connection(msgspec.Struct, frozen=True, kw_only=True):
+    forge: GithubForge
+    credentials: Credentials
+    governor: DurableGovernor
+    logins: GitLogins
+
+
+@asynccontextmanager
+async def connect(
+    account: Account, memory: QuotaMemory, clock: Clock, *, learn: Callable[[str], None]
+) -> AsyncIterator[Connection]:
+    """Nothing is sent before something is asked. `learn` is told every token before it is used."""
+    chance = random.SystemRandom()
+    governor = DurableGovernor(memory, clock, chance=chance)
+    async with Exchange(secure=account.api_url.startswith("https:")) as exchange:
+        asking = Asking(exchange, governor, clock, api_url=account.api_url, chance=chance)
+        credentials: Credentials
+        if account.app_id:
+            credentials = AppCredentials(
+                asking,
+                AppKey(account.app_id, account.private_key),
+                clock,
+                learn=learn,
+                installation_id=account.installation_id,
+            )
+        else:
+            credentials = TokenCredentials(asking, account.token)
+        client = GithubClient(asking, credentials, clock, sleep=asyncio.sleep)
+        host = urlsplit(account.server_url).netloc
+        forge = GithubForge(client, hosts=frozenset({host}))
+        yield Connection(
+            forge=forge,
+            credentials=credentials,
+            governor=governor,
+            logins=GitLogins(credentials, account.server_url),
+        )
