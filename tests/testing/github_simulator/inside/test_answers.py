@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from town import ROUTER, Town
@@ -226,6 +227,26 @@ def test_lists_come_in_pages(town: Town) -> None:
         assert f'<{url}{page}>; rel="{rel}"' in answer.headers["link"]
     by_id = town.ask("ann", "GET", f"/repositories/{town.hello.id}/issues", query={"page": "1"})
     assert len(by_id.body) == 5
+
+
+def test_every_operation_is_granted_somewhere_here(founded: Town, tmp_path: Path) -> None:
+    """A new route comes with a test that its answer fits."""
+    granted = {"pulls/merge", "pulls/check-if-merged", "graphql"}  # test_merging, test_graphql
+    for at, journey in enumerate(
+        (
+            test_accounts_and_repositories,
+            test_branches_commits_and_contents,
+            test_protection,
+            test_issues_comments_labels_reactions,
+            test_pulls_and_reviews,
+            test_checks_and_statuses,
+            test_workflows_and_releases,
+        )
+    ):
+        own = founded.moved(tmp_path / str(at))
+        journey(own)
+        granted |= own.granted
+    assert {route.operation for route in ROUTES} <= granted
 
 
 def test_operations_are_githubs_own() -> None:

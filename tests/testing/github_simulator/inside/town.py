@@ -84,6 +84,8 @@ class Town:
         self.clock = FixedClock()
         self.world = world = World(folder, self.clock)
         self.events: list[Event] = []
+        # Operations that were granted.
+        self.granted: set[str] = set()
         octo = founding.add_account(world, "octo", "Organization")
         for login in ("bob", "ann", "carl", "eve"):
             founding.add_account(world, login)
@@ -177,8 +179,10 @@ class Town:
         answer = ROUTER.answer(
             self.world, actor, method, path, query=query, body=sent, headers=headers
         )
-        plain = "content-type" not in answer.headers
-        if plain and path != "/graphql" and ROUTER.find(method, path) is not None:
+        found = ROUTER.find(method, path)
+        if found is not None and answer.status < 300:
+            self.granted.add(found[0].operation)
+        if found is not None and "content-type" not in answer.headers and path != "/graphql":
             validate_answer(method, path, answer.status, answer.body)
         return answer
 
