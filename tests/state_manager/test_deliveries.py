@@ -97,6 +97,23 @@ async def test_attempts_are_counted_and_given_back(store: SqliteStore) -> None:
     assert not await store.deliveries.reopen("g"), "only what failed is tried again"
 
 
+async def test_many_are_settled_at_once_and_settled_ones_stay(store: SqliteStore) -> None:
+    for n in range(4):
+        await store.deliveries.take(f"g{n}", "push", b"x", 1)
+    first, *others = [one.n for one in store.deliveries.waiting()]
+    await store.deliveries.settle(first, "handled", "wo-1", 2)
+    await store.deliveries.settle_idle([first, *others[:2]], "nothing", 3)
+    states = [(one.state, one.why, one.has_body) for one in store.deliveries.page()]
+    assert states == [
+        ("waiting", "", True),
+        ("ignored", "nothing", False),
+        ("ignored", "nothing", False),
+        ("handled", "wo-1", False),
+    ]
+    small = SqliteDeliveries(store.writer, store.readers, limit=2)
+    assert await small.take("g9", "push", b"", 1), "they make room"
+
+
 async def test_what_could_not_be_taken_is_noted(store: SqliteStore) -> None:
     await store.deliveries.note("bad", "push", "not JSON \ud800", 5)
     await store.deliveries.note("bad", "push", "again", 6)

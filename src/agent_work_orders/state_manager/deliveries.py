@@ -7,6 +7,7 @@ the event, not by the delivery (the same event may come under two GUIDs).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
 import msgspec
@@ -74,6 +75,10 @@ class Deliveries(Protocol):
     async def settle(self, n: int, outcome: Outcome, why: str, at_ms: int) -> None:
         """Handled: the body goes, the GUID and what became of it stay. A failed one keeps its
         body. The first outcome counts."""
+        ...
+
+    async def settle_idle(self, ns: Sequence[int], why: str, at_ms: int) -> None:
+        """The same for many that are ignored for one reason, at once."""
         ...
 
     async def reopen(self, delivery_id: str) -> bool:

@@ -23,7 +23,7 @@ from agent_work_orders.state_manager.deliveries import (
 from agent_work_orders.state_manager.sqlite.many import returned_rows
 from agent_work_orders.state_manager.sqlite.named import queries
 from agent_work_orders.state_manager.sqlite.readers import Readers
-from agent_work_orders.state_manager.sqlite.text import storable
+from agent_work_orders.state_manager.sqlite.text import storable, to_json
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
 _SQL = queries("deliveries")
@@ -112,6 +112,10 @@ class SqliteDeliveries:
 
     async def settle(self, n: int, outcome: Outcome, why: str, at_ms: int) -> None:
         self._count -= await self._write("settle_delivery", (outcome, _short(why), at_ms, n))
+
+    async def settle_idle(self, ns: Sequence[int], why: str, at_ms: int) -> None:
+        values = (_short(why), at_ms, to_json(list(ns)))
+        self._count -= await self._write("settle_idle", values)
 
     async def reopen(self, delivery_id: str) -> bool:
         opened = await self._write("reopen_delivery", (storable(delivery_id),))

@@ -35,6 +35,11 @@ UPDATE deliveries SET outcome = ?1, why = ?2, settled_at_ms = ?3,
     body = CASE ?1 WHEN 'failed' THEN body END
 WHERE n = ?4 AND outcome IS NULL;
 
+-- name: settle_idle
+-- Many that need nothing done, by a JSON list of their numbers.
+UPDATE deliveries SET outcome = 'ignored', why = ?1, settled_at_ms = ?2, body = NULL
+WHERE outcome IS NULL AND n IN (SELECT value FROM json_each(?3));
+
 -- name: reopen_delivery
 -- A failed one that still has its body waits again.
 UPDATE deliveries SET outcome = NULL, why = '', settled_at_ms = NULL, attempts = 0
