@@ -111,3 +111,14 @@ async def test_a_summary_that_is_no_file_is_ignored(bench: Bench, plant: str) ->
     [review] = bench.forge.reviews(bench.order.repository)
     assert review.proposal.title == "feat: Do it"
     assert ORDER in review.proposal.body
+
+
+async def test_a_draft_of_an_earlier_task_is_made_ready(bench: Bench) -> None:
+    await bench.agent(ONE, path="plan")
+    draft = await bench.do("forge.open_pull_request", path="draft", draft=True)
+    assert draft["draft"]
+    await bench.agent("default: [{write: {path: two.txt, content: two}}]", path="build")
+    ready = await bench.do("forge.open_pull_request", path="publish")
+    assert (ready["number"], ready["draft"]) == (draft["number"], False)
+    [review] = bench.forge.reviews(bench.order.repository)
+    assert review.state == "open" and review.proposal.head_sha == ready["head"]

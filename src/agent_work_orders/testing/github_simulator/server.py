@@ -43,11 +43,15 @@ from agent_work_orders.testing.github_simulator.world import World
 ENTERPRISE = "/api/v3"
 BACKLOG = 1_024
 ANSWERS_END_WITHIN_S = 2
+# Longer than a client keeps an idle connection: one that both let go of at the same moment loses
+# a request that was never received.
+KEEP_ALIVE_S = 75
 
 
 class GithubSimulator:
     """`world` is what there is, `faults` what goes wrong, `limits` what is enough, `requests` what
-    was asked, `deliveries` what was told, `credentials` who may, `clock` what time it is there."""
+    was asked, `deliveries` what was told, `credentials` who may, `git` the repositories over HTTP, `clock` what
+    time it is there."""
 
     def __init__(
         self,
@@ -73,7 +77,7 @@ class GithubSimulator:
             self.faults,
             self.requests,
         )
-        self._git = GitHttp(self.world, self.credentials, folder / "hooks")
+        self.git = GitHttp(self.world, self.credentials, folder / "hooks")
         self._admin = Admin(self)
         self._server: _Server | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -141,7 +145,7 @@ class GithubSimulator:
             if fault is not None and not fault.after:
                 await before(exchange, fault, f"{self.url}{path}")
             else:
-                actor = await self._git.serve(exchange, wanted, fault)
+                actor = await self.git.serve(exchange, wanted, fault)
         finally:
             self.requests.add(
                 Asked(
@@ -185,6 +189,7 @@ def _config(app: Any) -> uvicorn.Config:
         date_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=ANSWERS_END_WITHIN_S,
+        timeout_keep_alive=KEEP_ALIVE_S,
     )
 
 
