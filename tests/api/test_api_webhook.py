@@ -244,6 +244,35 @@ async def test_nothing_is_read_of_what_is_not_signed(house: House) -> None:
     assert slow.sent[0]["status"] == 401
 
 
+@pytest.mark.fault("C8")
+async def test_a_burst_is_taken_whole(house: House) -> None:
+    """5,000 at once: all are answered with 202, each is there once."""
+    slow = Slow(house)
+    statuses: list[int] = []
+
+    async def one(number: int) -> None:
+        scope = slow.scope(BODY)
+        guid = f"00000000-0000-0000-0000-{number:012d}".encode()
+        scope["headers"] = [
+            (name, guid if name == b"x-github-delivery" else value)
+            for name, value in scope["headers"]
+        ]
+
+        async def whole() -> Any:
+            return {"type": "http.request", "body": BODY, "more_body": False}
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        await slow.layer(scope, whole, send)
+
+    await asyncio.gather(*map(one, range(5_000)))
+    assert statuses == [202] * 5_000
+    [counted] = house.store.readers.rows("SELECT count(*), count(DISTINCT body) FROM deliveries")
+    assert counted == (5_000, 1)
+
+
 @pytest.mark.fault("C10")
 async def test_ping_and_unknown_events(door: httpx.AsyncClient, house: House) -> None:
     ping = await post(door, b"{}", headers=headers(b"{}", **{"X-GitHub-Event": "ping"}))
