@@ -17,18 +17,16 @@ from pathlib import Path
 CHUNK_BYTES = 65_536
 HEAD_LIMIT_BYTES = 16_384
 
-# The pushed objects are checked, nothing is packed behind our back, pull requests' refs are ours.
+# The pushed objects are checked, and nothing is packed behind our back.
 CONFIGURATION = (
     ("http.receivepack", "true"),
     ("http.uploadpack", "true"),
     ("gc.auto", "0"),
     ("receive.autogc", "false"),
     ("receive.fsckObjects", "true"),
-    ("receive.denyDeleteCurrent", "refuse"),
     ("receive.advertisePushOptions", "false"),
     ("uploadpack.allowAnySHA1InWant", "true"),
     ("uploadpack.allowFilter", "true"),
-    ("receive.hideRefs", "refs/pull/"),
     ("safe.directory", "*"),
 )
 

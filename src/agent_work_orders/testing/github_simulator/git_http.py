@@ -40,11 +40,13 @@ _PATH = re.compile(
     r"/(?P<owner>[\w.\-\[\]]+)/(?P<name>[\w.\-]+?)(?:\.git)?"
     r"/(?P<what>info/refs|git-upload-pack|git-receive-pack)"
 )
-_FOUND = re.compile(rb"simulator (force|merge|workflow) (\S+) ([^\n\r]*)")
+_FOUND = re.compile(rb"simulator (force|merge|workflow|large|secret) (\S+) ([^\n\r]*)")
 # GitHub takes 2 GB at once.
 PUSH_LIMIT_BYTES = 2 * 1024**3
 # Reports are small; a buffered answer of a fetch happens only where a fault damages it.
 BUFFER_LIMIT_BYTES = 64 * 1024 * 1024
+# docs: "About large files on GitHub".
+LARGEST_FILE_BYTES = 100 * 1024 * 1024
 PLAIN = {"content-type": "text/plain; charset=utf-8"}
 NO_CACHE = {"cache-control": "no-cache, max-age=0, must-revalidate"}
 
@@ -90,6 +92,9 @@ class GitHttp:
         self._credentials = credentials
         self._hooks = push_hook.install(hooks)
         self._turns: dict[int, asyncio.Lock] = {}
+        # Whether secrets in a push refuse it; GitHub's default depends on the repository.
+        self.push_protection = False
+        self.largest_file_bytes = LARGEST_FILE_BYTES
 
     async def serve(self, exchange: Exchange, wanted: Asked, fault: Fault | None) -> Actor | None:
         """Answer it. Returns who asked, as far as that is known."""
@@ -234,6 +239,8 @@ class GitHttp:
     ) -> bytes:
         env = self._environment(exchange, repository, "git-receive-pack", actor)
         env |= push_rules.hook_environment(self._world, repository, commands.updates, actor)
+        env[push_hook.NO_SECRETS] = "1" if self.push_protection else ""
+        env[push_hook.LARGEST_BYTES] = str(self.largest_file_bytes)
         async with Backend(env) as backend, asyncio.TaskGroup() as tasks:
             feeding = tasks.create_task(backend.feed(_after(begun, rest)))
             status, _ = await backend.head()

@@ -11,6 +11,10 @@ from pathlib import Path
 NO_FORCE = "SIMULATOR_NO_FORCE"
 NO_WORKFLOWS = "SIMULATOR_NO_WORKFLOWS"
 NO_MERGES = "SIMULATOR_NO_MERGES"
+NO_SECRETS = "SIMULATOR_NO_SECRETS"
+LARGEST_BYTES = "SIMULATOR_LARGEST_BYTES"
+# What push protection looks for, as far as it is simulated: GitHub's and Amazon's keys.
+SECRETS = "gh[pos]_[A-Za-z0-9]{36}|AKIA[0-9A-Z]{16}"
 
 _SCRIPT = f"""#!/bin/sh
 status=0
@@ -34,6 +38,22 @@ while read -r old new ref; do
         done | head -n 1)
         if [ -n "$path" ]; then
             echo "simulator workflow $ref $path" >&2; status=1
+        fi
+    fi
+    large=$(git rev-list --objects "$new" --not --all |
+        git cat-file --batch-check='%(objectsize) %(rest)' |
+        while read -r size name; do
+            if [ "$size" -gt "${LARGEST_BYTES}" ]; then echo "$name"; fi
+        done | head -n 1)
+    if [ -n "$large" ]; then
+        echo "simulator large $ref $large" >&2; status=1
+    fi
+    if [ -n "${NO_SECRETS}" ]; then
+        found=$(git rev-list "$new" --not --all | while read -r commit; do
+            git grep -l -I -E "{SECRETS}" "$commit" --
+        done | head -n 1)
+        if [ -n "$found" ]; then
+            echo "simulator secret $ref $found" >&2; status=1
         fi
     fi
 done

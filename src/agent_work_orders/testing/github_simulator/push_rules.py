@@ -63,6 +63,19 @@ def found_by_hook(kind: str, ref: str, detail: str) -> tuple[str, list[str]]:
             "without `workflows` permission"
         )
         return reason, []
+    if kind == "large":
+        return OTHERS_DECLINED, [
+            "error: GH001: Large files detected. You may want to try Git Large File Storage - "
+            "https://git-lfs.github.com.",
+            f"error: File {detail} exceeds GitHub's file size limit of 100.00 MB",
+        ]
+    if kind == "secret":
+        return "push declined due to repository rule violations", [
+            f"error: GH013: Repository rule violations found for {ref}.",
+            "- GITHUB PUSH PROTECTION",
+            "    - Push cannot contain secrets",
+            f"        path: {detail.partition(':')[2]}",
+        ]
     why = {
         "force": "Cannot force-push to this protected branch",
         "merge": "This branch must not contain merge commits.",

@@ -50,8 +50,8 @@ KEEP_ALIVE_S = 75
 
 class GithubSimulator:
     """`world` is what there is, `faults` what goes wrong, `limits` what is enough, `requests` what
-    was asked, `deliveries` what was told, `credentials` who may, `git` the repositories over HTTP, `clock` what
-    time it is there."""
+    was asked, `deliveries` what was told, `credentials` who may, `git` the repositories over HTTP,
+    `clock` what time it is there."""
 
     def __init__(
         self,

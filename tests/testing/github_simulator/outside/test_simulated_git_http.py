@@ -259,6 +259,32 @@ async def test_refs_of_pull_requests_cannot_be_pushed(cast: Any, git: Any) -> No
     assert "deny updating a hidden ref" in refused.stderr
 
 
+@pytest.mark.fault("E13")
+async def test_large_files_are_refused(cast: Any, git: Any) -> None:
+    cast.github.git.largest_file_bytes = 1_000
+    inside = await clone(cast, git, cast.token())
+    await commit(inside, "fits.txt", "x" * 1_000)
+    await run(inside, "push", "-q", "origin", "work")
+    await commit(inside, "large.txt", "x" * 1_001)
+    refused = await run(inside, "push", "origin", "work", ok=False)
+    assert "GH001: Large files detected." in refused.stderr
+    assert "File large.txt exceeds" in refused.stderr
+    assert "(pre-receive hook declined)" in refused.stderr
+
+
+@pytest.mark.fault("E13")
+async def test_secrets_are_refused_where_that_is_switched_on(cast: Any, git: Any) -> None:
+    inside = await clone(cast, git, cast.token())
+    await commit(inside, "key.txt", "token = ghp_" + "a1" * 18 + "\n")
+    cast.github.git.push_protection = True
+    refused = await run(inside, "push", "origin", "work", ok=False)
+    assert "GH013: Repository rule violations found for refs/heads/work." in refused.stderr
+    assert "path: key.txt" in refused.stderr
+    assert "(push declined due to repository rule violations)" in refused.stderr
+    cast.github.git.push_protection = False
+    await run(inside, "push", "-q", "origin", "work")
+
+
 async def test_a_renamed_repository_redirects(cast: Any, git: Any) -> None:
     old = cast.authorised(cast.token())
     founding.rename(cast.github.world, cast.repository, "motor", cast.owner)
