@@ -262,7 +262,7 @@ async def test_an_unknown_workflow_is_told_and_not_tried_again(desk: Desk) -> No
 async def test_a_push_and_a_failed_check_follow_the_rules_alone(desk: Desk) -> None:
     desk.hub.files[".awo/config.yaml"] = (
         b"github: {push: [{branches: [main], workflow: gated}],"
-        b" check_failure: [{checks: ['ci*'], workflow: gated}]}"
+        b" check_failure: [{branches: ['*'], checks: ['ci*'], workflow: gated}]}"
     )
     push = {**base("stranger", ""), "ref": "refs/heads/main", "after": "b" * 40, "deleted": False}
     suite = {"head_branch": "main"}
