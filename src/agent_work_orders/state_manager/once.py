@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from agent_work_orders.clock import Clock
+from agent_work_orders.errors import Transient, Unknown
 from agent_work_orders.state_manager.ledger import Ledger
 
 Receipt = dict[str, Any]
@@ -26,7 +27,9 @@ async def once(
     clean: Callable[[Receipt], Receipt] = lambda receipt: receipt,
 ) -> Receipt:
     """With a receipt: return it. With an intent but no receipt (a crash, a lost answer): `look`
-    at the world and adopt what is found. Else record the intent, `do`, record the receipt.
+    at the world and adopt what is found. Else record the intent, `do`, record the receipt. When
+    the answer of `do` is lost, the world is looked at too: what is not there did not happen, and
+    is Transient `write_lost`, to be tried again. A `look` that cannot tell must raise.
 
     `clean` takes secrets out of what is kept. Two callers with one key at the same time must be
     kept apart by the caller: the ledger records, it does not lock.
@@ -39,6 +42,20 @@ async def once(
         await ledger.intend(key, order_id=order_id, what=what, intent=intent, at_ms=clock.now_ms())
     else:
         found = await look()
-    receipt = clean(found if found is not None else await do())
+    receipt = clean(found if found is not None else await _done(what, look, do))
     kept = await ledger.receive(key, receipt, at_ms=clock.now_ms())
     return kept.receipt if kept.receipt is not None else receipt
+
+
+async def _done(what: str, look: Look, do: Do) -> Receipt:
+    try:
+        return await do()
+    except Unknown as lost:
+        found = await look()
+        if found is not None:
+            return found
+        raise Transient(
+            "write_lost",
+            f"The answer was lost ({what}), and nothing of it is there: {lost.message}",
+            hint="It is tried again, after another look.",
+        ) from lost

@@ -61,14 +61,21 @@ async def play(folder: Path, screen: Screen) -> dict[str, Any]:
 
 @asynccontextmanager
 async def _product(stage: Stage, folder: Path, screen: Screen) -> AsyncIterator[str]:
-    home = folder / "data"
+    given = settings(stage, folder, material("github.yaml"))
+    async with _started(["up", "--port", "0", "--no-open", "--json"], folder, given) as said:
+        address = str(json.loads(await said())["url"])
+        screen.marked("started", f"the product at {address}")
+        yield address
+
+
+def settings(stage: Stage, folder: Path, workflow: str) -> dict[str, str]:
+    """The environment of a product that works with the stage; its files are written."""
+    home, rules, script = folder / "data", folder / "rules.yaml", folder / "script.yaml"
     (home / "workflows").mkdir(parents=True, mode=0o755)
-    (home / "workflows" / "demo-github.yaml").write_text(material("github.yaml"), "utf-8")
-    rules = folder / "rules.yaml"
+    (home / "workflows" / "demo-github.yaml").write_text(workflow, "utf-8")
     rules.write_text(f"github:\n  labels: {{{LABEL}: demo-github}}\n", "utf-8")
-    script = folder / "script.yaml"
     script.write_text(material("script.yaml"), "utf-8")
-    given = {
+    return {
         "AWO_HOME": str(home),
         "AWO_DEFAULT_AGENT": "scripted",
         "AWO_AGENT_SCRIPT": str(script),
@@ -80,10 +87,6 @@ async def _product(stage: Stage, folder: Path, screen: Screen) -> AsyncIterator[
         "GITHUB_PRIVATE_KEY": stage.private_key_file,
         "GITHUB_WEBHOOK_SECRET": stage.webhook_secret,
     }
-    async with _started(["up", "--port", "0", "--no-open", "--json"], folder, given) as said:
-        address = str(json.loads(await said())["url"])
-        screen.marked("started", f"the product at {address}")
-        yield address
 
 
 async def _open_issue(http: httpx.AsyncClient, stage: Stage, screen: Screen) -> int:
