@@ -228,7 +228,7 @@ class Reporter:
         picture: Picture,
         shown: _Shown,
     ) -> None:
-        key = f"{order_id}:comment"
+        key = f"{order_id}:progress-comment"
 
         async def look() -> dict[str, Any] | None:
             found = await hub.find_comment(repository, number, key)
@@ -254,7 +254,7 @@ class Reporter:
         picture: Picture,
         shown: _Shown,
     ) -> None:
-        key = f"{order_id}:check:{sha}"
+        key = f"{order_id}:progress-check:{sha}"
         check, now = picture.check(sha), (picture.title, picture.conclusion or "")
 
         async def look() -> dict[str, Any] | None:
@@ -275,7 +275,7 @@ class Reporter:
         self, hub: Hub, repository: Repository, sha: str, order_id: str, shown: _Shown
     ) -> None:
         """The order has pushed a newer commit: a check of an older one will never be concluded."""
-        over, beginning = ("superseded", "neutral"), f"{order_id}:check:"
+        over, beginning = ("superseded", "neutral"), f"{order_id}:progress-check:"
         for entry in await self._rooms.ledger.entries(order_id):
             older = entry.key.removeprefix(beginning)
             if older in (entry.key, sha) or shown.checks.get(older) == over:

@@ -150,7 +150,7 @@ def verify(records: dict[str, Any]) -> list[tuple[str, str]]:
     approvals = [one["id"] for one in records["comments"] if one["body"].startswith("/awo approve")]
     counts = {
         "pull requests": len(pulls),
-        "progress comments": len([one for one in ours if ":comment -->" in one["body"]]),
+        "progress comments": len([one for one in ours if ":progress-comment -->" in one["body"]]),
         "checks with success": len([one for one in checks if one["conclusion"] == "success"]),
         "eyes on the issue": len([one for one in eyes if one["on"] == records["issues"][0]["id"]]),
         "eyes on the approval": len([one for one in eyes if one["on"] in approvals]),
