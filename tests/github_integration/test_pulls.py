@@ -123,6 +123,16 @@ async def test_a_draft_becomes_ready_but_never_the_other_way() -> None:
     assert changes["base"] == "other" and "draft" not in changes
 
 
+async def test_a_closed_one_keeps_its_base() -> None:
+    """GitHub refuses another one, and the rest of the update with it."""
+    closed = pull(4, state="closed", draft=True)
+    forge, transport, _ = made({"GET pulls/4": closed, "PATCH pulls/4": closed})
+    moved = msgspec.structs.replace(PROPOSAL, base_branch="other")
+    assert (await forge.update_pull_request(4, moved, KEY)).state == "closed"
+    [changes] = transport.bodies("PATCH pulls/4")
+    assert "base" not in changes
+
+
 async def test_closing_twice_is_one_request() -> None:
     forge, transport, _ = made(
         {"GET pulls/4": Turns(pull(4), pull(4, state="closed")), "PATCH pulls/4": pull(4)}

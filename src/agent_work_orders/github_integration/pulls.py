@@ -106,9 +106,8 @@ class Pulls(Speaker):
         if before.state == "open" and before.base.ref != proposal.base_branch:
             changes["base"] = proposal.base_branch
         after = wire.written(await self._send("PATCH", repository, path, changes), wire.Pull)
-        if after.draft and after.state == "open" and not proposal.draft:
-            await self.mark_ready(repository, number)
-            after = await self._pull(repository, number)
+        if after.draft and not proposal.draft:
+            return await self.mark_ready(repository, number)
         return after.shown()
 
     async def mark_ready(self, repository: Repository, number: int) -> PullRequest:
