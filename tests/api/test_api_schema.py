@@ -14,7 +14,10 @@ from hypothesis import strategies
 from agent_work_orders.api.body import too_deep
 from agent_work_orders.bootstrap import House
 
-SKIPPED = {("GET", "/api/events")}  # a stream has no end
+SKIPPED = {
+    ("GET", "/api/events"),  # a stream has no end
+    ("POST", "/webhook/github"),  # closed to who does not sign: test_api_webhook.py
+}
 
 
 def resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:

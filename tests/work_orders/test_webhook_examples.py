@@ -16,7 +16,14 @@ from agent_work_orders.api.app import create_app
 from agent_work_orders.security import signature
 from agent_work_orders.work_orders import github_event
 from agent_work_orders.work_orders.rules import DEFAULTS
-from agent_work_orders.work_orders.triggers import Ignore, Start, decide
+from agent_work_orders.work_orders.triggers import (
+    Ignore,
+    Start,
+    access_change,
+    asks_nothing,
+    decide,
+    may_ask,
+)
 
 sys.path.append(str(Path(__file__).parents[1]))
 
@@ -77,6 +84,22 @@ def test_none_asks_for_anything_by_the_default_rules() -> None:
         if isinstance(decision, Start):
             asked.append((name, event.action, decision.workflow))
     assert asked == [], "every published payload can be read"
+
+
+def test_a_glance_and_reading_agree() -> None:
+    seen = {True: 0, False: 0}
+    for name, payload in examples():
+        if name not in github_event.EVENTS:
+            continue
+        body = json.dumps(payload).encode()
+        nothing, event = asks_nothing(name, body), github_event.read(name, body)
+        seen[nothing] += 1
+        if nothing:
+            assert not may_ask(event) and access_change(event) is None, (name, event.action)
+        else:
+            about = ("push", "repository", "installation", "installation_repositories")
+            assert may_ask(event) or name in about, (name, event.action)
+    assert seen[True] > 50 and seen[False] > 10
 
 
 def test_what_the_examples_say_is_found() -> None:

@@ -87,10 +87,10 @@ class Intake:
         settled, after = 0, 0
         while page := self._rooms.deliveries.waiting(PAGE, after=after):
             after = page[-1].n
-            idle = [one.n for one in page if _idle(one)]
+            idle = {one.n for one in page if triggers.asks_nothing(one.event, one.body)}
             if idle:
                 now_ms = self._rooms.clock.now_ms()
-                await self._rooms.deliveries.settle_idle(idle, NOTHING, now_ms)
+                await self._rooms.deliveries.settle_idle(sorted(idle), NOTHING, now_ms)
             settled += len(idle)
             for delivery in page:
                 due_ms = self._later.get(delivery.n, (0, 0, ""))[0]
@@ -234,14 +234,3 @@ class Intake:
         if due_ms is None:
             return LONGEST_WAIT_S
         return min(max((due_ms - self._rooms.clock.now_ms()) / 1000, 0.05), LONGEST_WAIT_S)
-
-
-def _idle(delivery: Delivery) -> bool:
-    """Whether reading it is all that there is to do."""
-    try:
-        event = github_event.read(delivery.event, delivery.body)
-    except Unusable:
-        return False
-    # A push may have changed the rules that we remember.
-    asks = event.name == "push" or triggers.may_ask(event)
-    return not asks and triggers.access_change(event) is None

@@ -106,6 +106,47 @@ def decide(event: GitHubEvent, given: Rules, our_login: str, received_at_ms: int
     return _remark(event, given)
 
 
+class _Text(msgspec.Struct):
+    body: str | None = None
+
+
+class _End(msgspec.Struct):
+    conclusion: str | None = None
+
+
+class _Glance(msgspec.Struct):
+    action: str = ""
+    comment: _Text | None = None
+    review: _Text | None = None
+    check_run: _End | None = None
+    check_suite: _End | None = None
+
+
+_GLANCE = msgspec.json.Decoder(_Glance)
+
+
+def asks_nothing(name: str, body: bytes) -> bool:
+    """Whether a glance tells that nothing is to be done: an eighth of the cost of reading it. When
+    in doubt it is read. A push may have changed the rules that are remembered."""
+    try:
+        seen = _GLANCE.decode(body)
+    except (msgspec.MsgspecError, ValueError):
+        return False
+    match name:
+        case "issues":
+            return seen.action not in ("labeled", "assigned")
+        case "pull_request":
+            return seen.action not in (*rules.PULL_ACTIONS, "labeled")
+        case "check_run" | "check_suite":
+            ended = seen.check_run if name == "check_run" else seen.check_suite
+            failed = ended is not None and ended.conclusion in FAILURES
+            return seen.action != "rerequested" and not (seen.action == "completed" and failed)
+        case "issue_comment" | "pull_request_review_comment" | "pull_request_review":
+            said = seen.review if name == "pull_request_review" else seen.comment
+            return said is None or not (said.body or "").startswith("/awo")
+    return False
+
+
 def may_ask(event: GitHubEvent) -> bool:
     """Whether it is worth asking the hub anything: most deliveries are about nothing of ours."""
     match event.name, event.action:
