@@ -12,6 +12,7 @@ from agent_work_orders.tools import (
     github_admin,
     github_read,
     github_talk,
+    github_verdicts,
     sandbox,
     tests,
 )
@@ -26,8 +27,8 @@ HUB_TOOLS: tuple[type[HubTool], ...] = (
     github_read.ReadIssue,
     github_read.ReadPullRequest,
     github_talk.Comment,
-    github_talk.CheckCommit,
-    github_talk.ReviewPullRequest,
+    github_verdicts.CheckCommit,
+    github_verdicts.ReviewPullRequest,
     github_talk.Label,
     github_talk.RestoreLabels,
     github_talk.React,
