@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -52,9 +52,6 @@ from agent_work_orders.work_orders.scribe import Scribe
 from agent_work_orders.work_orders.shelf import Shelf
 from agent_work_orders.work_orders.transcripts import Transcripts
 from agent_work_orders.work_orders.voice import Voice
-
-if TYPE_CHECKING:
-    from agent_work_orders.github_integration.connection import Connection
 
 LOCAL_KEY = local_keys.NAME
 FEED_KEEP = 50_000
@@ -111,12 +108,13 @@ async def open_house(
         log = OrderLog(files, clock, redact=redactor.value, sink=_log_sink(store))
         sandboxes = _sandboxes(settings, settings.home, clock)
         at_end.callback(sandboxes.close)
-        looking = _rooms(settings, settings.home, store, sandboxes, clock)
-        github = await _github(settings, store, clock, redactor, at_end)
-        if github is not None:
-            forges = Forges(looking.forge, github.forge, settings.github_server_url)
-            looking = msgspec.structs.replace(looking, forges=forges)
-            looking.mirrors.git.logins = github.logins
+        looking = await _with_github(
+            _rooms(settings, settings.home, store, sandboxes, clock),
+            settings,
+            store,
+            redactor,
+            at_end,
+        )
         workspaces = Workspaces(looking.mirrors, sandboxes)
         engine = EmbeddedEngine(
             store.journal,
@@ -136,10 +134,9 @@ async def open_house(
         scribe, keeper = Scribe(rooms), Housekeeper(workspaces, log)
         engine.observe(scribe.observe)
         engine.observe(keeper.observe)
-        reporter = Reporter(rooms) if github is not None else None
-        if reporter is not None:
-            engine.observe(reporter.observe)
-            at_end.push_async_callback(reporter.finish)
+        reporter = Reporter(rooms)
+        engine.observe(reporter.observe)
+        at_end.push_async_callback(reporter.finish)
         await sandboxes.sweep()
         await looking.mirrors.sweep()
         await rooms.forge.sweep()
@@ -152,8 +149,7 @@ async def open_house(
         open_orders: set[str] = {ids.order_of(run_id) for run_id in engine.open_runs()}
         await keeper.reap(sandboxes, open_orders, clock.now_ms())
         await store.feed.trim(FEED_KEEP)
-        if reporter is not None:
-            await reporter.start(engine.open_runs())
+        await reporter.start(engine.open_runs())
         yield House(
             settings=settings,
             store=store,
@@ -278,13 +274,14 @@ def _rooms(
     )
 
 
-async def _github(
+async def _with_github(
+    rooms: Rooms,
     settings: Settings,
     store: SqliteStore,
-    clock: Clock,
     redactor: Redactor,
     at_end: AsyncExitStack,
-) -> Connection | None:
+) -> Rooms:
+    """The same rooms, with GitHub where it is configured."""
     account = Account(
         api_url=settings.github_api_url,
         server_url=settings.github_server_url,
@@ -294,15 +291,20 @@ async def _github(
         token=settings.github_token,
     )
     if not account.usable:
-        return None
+        return rooms
     # What speaks HTTP and signs takes time to load: only for those who need it.
     from agent_work_orders.github_integration.connection import connect
 
     memory = KeptQuota(store.quota)
-    return await at_end.enter_async_context(connect(account, memory, clock, learn=redactor.add))
+    github = await at_end.enter_async_context(
+        connect(account, memory, rooms.clock, learn=redactor.add)
+    )
+    rooms.mirrors.git.logins = github.logins
+    forges = Forges(rooms.forge, github.forge, settings.github_server_url)
+    return msgspec.structs.replace(rooms, forges=forges)
 
 
-def _intake(settings: Settings, rooms: Rooms, voice: Voice | None) -> Intake:
+def _intake(settings: Settings, rooms: Rooms, voice: Voice) -> Intake:
     given = rules.DEFAULTS
     if settings.github_rules:
         given = rules.parse(Path(settings.github_rules).read_text("utf-8"), settings.github_rules)

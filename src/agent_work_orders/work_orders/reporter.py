@@ -78,7 +78,8 @@ class Reporter:
     def observe(self, change: Change) -> None:
         """Called by the engine after each commit."""
         run = change.after
-        if run.parent is None and run.order.get("github") is not None:
+        hub = self._rooms.forges.hub
+        if hub is not None and run.parent is None and run.order.get("github") is not None:
             self._runs[run.run_id] = run
             shown = self._shown.get(run.run_id)
             soon_ms = 0 if shown is None or run.stage == "ended" else shown.at_ms + EVERY_MS
@@ -95,7 +96,9 @@ class Reporter:
     # -- life
 
     async def start(self, open_runs: Iterable[str]) -> None:
-        """Take up what an earlier process left; then work."""
+        """Take up what an earlier process left; then work. Without a hub there is nothing to do."""
+        if self._rooms.forges.hub is None:
+            return
         ledger = self._rooms.ledger
         for what in (SAY, REACT, PROGRESS):
             for entry in await ledger.unreceived(what):
@@ -308,7 +311,7 @@ class Reporter:
             "number": spot.number,
             **more,
         }
-        if await self._begin(key, what, "", intent):
+        if self._rooms.forges.hub is not None and await self._begin(key, what, "", intent):
             self._plan(key, 0)
 
     async def _begin(self, key: str, what: str, order_id: str, intent: dict[str, Any]) -> bool:
