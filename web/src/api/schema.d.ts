@@ -1062,6 +1062,11 @@ export interface components {
             cost_usd: number;
             /** Warnings */
             warnings: string[];
+            /**
+             * Rolled Back
+             * @description Rolled back, or being so: it cannot be retried
+             */
+            rolled_back: boolean;
             /** Git Commit Count */
             git_commit_count: number;
             /** Git Files Changed */
@@ -1177,6 +1182,11 @@ export interface components {
             cost_usd: number;
             /** Warnings */
             warnings: string[];
+            /**
+             * Rolled Back
+             * @description Rolled back, or being so: it cannot be retried
+             */
+            rolled_back: boolean;
         };
         /**
          * AgentWorkflowPhase
