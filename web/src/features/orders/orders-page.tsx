@@ -2,6 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { ListChecks, Plus, SearchX } from "lucide-react";
 
 import { useOrderWindow } from "@/api/orders";
+import { useMay } from "@/api/roles";
 import { Button } from "@/ui/button";
 import { Card } from "@/ui/card";
 import { EmptyState } from "@/ui/empty-state";
@@ -24,6 +25,7 @@ export function OrdersPage() {
   const orders = useOrderWindow(filter);
   const table = useOrderTable();
   const filtered = isFiltered(search);
+  const { allowed: mayOperate } = useMay("operate");
   const show = (next: OrdersSearch) =>
     void navigate({ search: next, replace: true, resetScroll: false });
   const isEmpty = !orders.isPending && orders.total === 0 && orders.error === null;
@@ -39,10 +41,12 @@ export function OrdersPage() {
         actions={
           <>
             <ColumnMenu table={table} />
-            <ButtonLink to="/new" variant="primary" className="max-md:hidden">
-              <Plus aria-hidden className="size-4" />
-              New work order
-            </ButtonLink>
+            {mayOperate && (
+              <ButtonLink to="/new" variant="primary" className="max-md:hidden">
+                <Plus aria-hidden className="size-4" />
+                New work order
+              </ButtonLink>
+            )}
           </>
         }
       />
@@ -74,18 +78,23 @@ function NoMatches({ onClear }: { onClear: () => void }) {
 }
 
 function NoOrders() {
+  const { allowed: mayOperate } = useMay("operate");
   return (
     <Card>
       <EmptyState
         icon={ListChecks}
         title="No work orders yet"
         action={
-          <ButtonLink to="/new" variant="primary">
-            Create a work order
-          </ButtonLink>
+          mayOperate && (
+            <ButtonLink to="/new" variant="primary">
+              Create a work order
+            </ButtonLink>
+          )
         }
       >
-        Give an agent a task in one of your repositories, and follow it here.
+        {mayOperate
+          ? "Give an agent a task in one of your repositories, and follow it here."
+          : "When somebody gives an agent a task, you can follow it here."}
       </EmptyState>
     </Card>
   );

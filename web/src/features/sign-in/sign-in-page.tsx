@@ -2,6 +2,7 @@ import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { KeyRound, LoaderCircle, LogIn } from "lucide-react";
 import { useEffect, useState, type FormEvent } from "react";
 
+import { onSignedInElsewhere } from "@/api/page-secret";
 import { useSignIn } from "@/api/session";
 import { returnPath, tokenOf } from "@/features/sign-in/model";
 import { Button } from "@/ui/button";
@@ -41,6 +42,9 @@ export function SignInPage() {
     return () => window.removeEventListener("hashchange", use);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the address is read once per arrival
   }, []);
+
+  // Outside system: other tabs. Who signs in there is signed in here as well.
+  useEffect(() => onSignedInElsewhere(go));
 
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -1,12 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import { ChevronDown, ChevronRight, Download, FileText, Package } from "lucide-react";
+import { ChevronDown, ChevronRight, FileText, Package } from "lucide-react";
 import { useState } from "react";
 
 import { artifactsQuery, artifactTextQuery } from "@/api/orders";
 import type { Artifact } from "@/api/types";
 import { bytes } from "@/lib/bytes";
 import { clean, plural, truncate } from "@/lib/text";
-import { buttonClass } from "@/ui/button";
 import { Card } from "@/ui/card";
 import { CopyButton } from "@/ui/copy-button";
 import { EmptyState } from "@/ui/empty-state";
@@ -16,7 +15,8 @@ import { SkeletonText } from "@/ui/skeleton";
 import { RelativeTime } from "@/ui/time";
 
 import { AnsiText } from "./ansi-text";
-import { downloadName, PREVIEW_CHARS, previewKind } from "./artifact-kind";
+import { ArtifactDownload } from "./artifact-download";
+import { PREVIEW_CHARS, previewKind } from "./artifact-kind";
 import { BoundedText } from "./bounded-text";
 import { isOpen, PanelSkeleton, type PanelProps } from "./panel-states";
 
@@ -86,25 +86,11 @@ function ArtifactItem({ orderId, artifact }: { orderId: string; artifact: Artifa
           <code className="font-mono text-xs text-ink-faint">{artifact.sha256.slice(0, 10)}</code>
           <CopyButton text={artifact.sha256} label="Copy the sha256" />
         </span>
-        <a
-          href={addressOf(orderId, artifact)}
-          download={downloadName(artifact.name)}
-          className={buttonClass("secondary", "sm")}
-        >
-          <Download aria-hidden className="size-4" />
-          <span className="max-sm:sr-only">Download</span>
-          <span className="sr-only">{clean(artifact.name)}</span>
-        </a>
+        <ArtifactDownload orderId={orderId} artifact={artifact} />
       </div>
       {open && <ArtifactPreview orderId={orderId} artifact={artifact} />}
     </li>
   );
-}
-
-/** Made from the hash: an address in the answer is not followed. */
-function addressOf(orderId: string, artifact: Artifact): string {
-  const [order, sha] = [orderId, artifact.sha256].map(encodeURIComponent);
-  return `/api/agent-work-orders/${order}/artifacts/${sha}`;
 }
 
 function ArtifactPreview({ orderId, artifact }: { orderId: string; artifact: Artifact }) {
