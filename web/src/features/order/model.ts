@@ -3,7 +3,7 @@
  * The server has the last word; this only keeps buttons away that it would refuse.
  */
 
-import type { Order, OrderStatus, Task } from "@/api/types";
+import type { LogLevel, Order, OrderStatus, Task } from "@/api/types";
 
 export type Action = "pause" | "resume" | "retry" | "cancel" | "rollback";
 export type TaskAction = "retry" | "restart" | "skip" | "succeed";
@@ -134,6 +134,17 @@ export const TAB_LABELS = {
 
 export function tabOf(value: string | undefined): TabName {
   return TABS.find((tab) => tab === value) ?? "overview";
+}
+
+/** What stands in the address of the evidence, so that it can be sent to somebody. */
+export interface EvidenceView {
+  /** Whose transcript, or which task of the overview. */
+  task?: string | undefined;
+  level?: LogLevel | undefined;
+  /** Text in lines of the log. */
+  q?: string | undefined;
+  /** Not to follow the end of a growing log. */
+  follow?: "off" | undefined;
 }
 
 /** JSON for people, cut before it costs the page: the rest is in the API. */

@@ -140,3 +140,32 @@ it("explains a failure and tries again", async () => {
   await userEvent.click(screen.getByRole("button", { name: "Try again" }));
   await waitFor(() => expect(screen.getByRole("link", { name: "Order 0" })).toBeInTheDocument());
 });
+
+it("sorts by a pressed column, in the address and at the server", async () => {
+  serve((url) => {
+    const title = url.searchParams.has("sort") ? "By change" : "By creation";
+    return json(aPage([anOrder(1, { ...rows(0)[1], title })]));
+  });
+  const router = show();
+  await screen.findByText("By creation");
+  const header = (name: string) => screen.getByRole("columnheader", { name });
+  expect(header("Created")).toHaveAttribute("aria-sort", "descending");
+  expect(header("Updated")).toHaveAttribute("aria-sort", "none");
+  expect(header("Title")).not.toHaveAttribute("aria-sort");
+  await userEvent.click(screen.getByRole("button", { name: "Updated" }));
+  await screen.findByText("By change");
+  expect(screen.getByRole("button", { name: "Updated" })).toHaveFocus();
+  expect(router.state.location.search).toEqual({ sort: "updated_at" });
+  await userEvent.click(screen.getByRole("button", { name: "Updated" }));
+  await waitFor(() => expect(header("Updated")).toHaveAttribute("aria-sort", "ascending"));
+  expect(router.state.location.search).toEqual({ sort: "updated_at", order: "asc" });
+  await waitFor(() => expect(asked.at(-1)?.searchParams.get("order")).toBe("asc"));
+});
+
+it("stays sorted when filters are cleared", async () => {
+  serve((url) => json(aPage(url.searchParams.has("q") ? [] : rows(0))));
+  const router = show("/orders?q=x&order=asc");
+  await userEvent.click((await screen.findAllByRole("button", { name: "Clear filters" }))[0]!);
+  await screen.findByText("Order 0");
+  expect(router.state.location.search).toEqual({ order: "asc" });
+});

@@ -11,13 +11,21 @@ import { ButtonLink } from "@/ui/link";
 import { PageHeader } from "@/ui/page-header";
 import { ColumnMenu } from "./column-menu";
 import { Filters } from "./filters";
-import { countText, filterOf, isFiltered, type OrdersSearch } from "./model";
+import {
+  cleared,
+  countText,
+  filterOf,
+  isFiltered,
+  sortingOf,
+  withSorting,
+  type OrdersSearch,
+} from "./model";
 import { OrdersList } from "./orders-list";
 import { useOrderTable } from "./use-order-table";
 
 const route = getRouteApi("/orders");
 
-/** Every order there is, newest first. */
+/** Every order there is, newest first unless the address says otherwise. */
 export function OrdersPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -54,10 +62,16 @@ export function OrdersPage() {
       {orders.error && (
         <ErrorState error={orders.error} onRetry={orders.refetch} className="mb-3" />
       )}
-      {isEmpty && (filtered ? <NoMatches onClear={() => show({})} /> : <NoOrders />)}
+      {isEmpty && (filtered ? <NoMatches onClear={() => show(cleared(search))} /> : <NoOrders />)}
       {!isEmpty && !(orders.error && orders.total === 0) && (
-        // Another question begins at its top.
-        <OrdersList key={JSON.stringify(filter)} orders={orders} table={table} />
+        // Another question begins at its top; another sorting keeps the focus in the header.
+        <OrdersList
+          key={JSON.stringify({ ...filter, sort: null, order: null })}
+          orders={orders}
+          table={table}
+          sorting={sortingOf(search)}
+          onSort={(sorting) => show(withSorting(search, sorting))}
+        />
       )}
     </>
   );
