@@ -828,7 +828,8 @@ export interface paths {
         put?: never;
         /**
          * Sign In
-         * @description Sign in: the answer sets a cookie. A token of a link works once.
+         * @description Sign in: the answer sets a cookie, and has the page's secret, which no other answer has. A
+         *     token of a link works once.
          */
         post: operations["sign_in"];
         /**
@@ -2107,6 +2108,15 @@ export interface components {
              * @description An API key
              */
             key?: string | null;
+        };
+        /** SignedIn */
+        SignedIn: {
+            session: components["schemas"]["Session"];
+            /**
+             * Page Secret
+             * @description To be sent as `X-AWO-Page` beside the cookie; it is never shown again
+             */
+            page_secret: string;
         };
         /** SignedOut */
         SignedOut: {
@@ -4139,7 +4149,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SessionAnswer"];
+                    "application/json": components["schemas"]["SignedIn"];
                 };
             };
             /** @description What went wrong, as application/problem+json */

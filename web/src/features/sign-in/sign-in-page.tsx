@@ -2,8 +2,7 @@ import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { KeyRound, LoaderCircle, LogIn } from "lucide-react";
 import { useEffect, useState, type FormEvent } from "react";
 
-import { onSignedInElsewhere } from "@/api/page-secret";
-import { useSignIn } from "@/api/session";
+import { useSignedInElsewhere, useSignIn } from "@/api/session";
 import { returnPath, tokenOf } from "@/features/sign-in/model";
 import { Button } from "@/ui/button";
 import { Card } from "@/ui/card";
@@ -43,8 +42,7 @@ export function SignInPage() {
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the address is read once per arrival
   }, []);
 
-  // Outside system: other tabs. Who signs in there is signed in here as well.
-  useEffect(() => onSignedInElsewhere(go));
+  useSignedInElsewhere(go);
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
