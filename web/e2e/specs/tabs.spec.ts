@@ -1,6 +1,6 @@
 /** Many tabs of one browser: they share one stream, since six connections are all they have. */
 
-import type { BrowserContext, Page } from "@playwright/test";
+import type { BrowserContext, Locator, Page } from "@playwright/test";
 import { expect, test } from "../fixtures";
 import { expectNotReloaded, mark, OrderView } from "../order";
 import { Gate, RELEASE, scripted } from "../sample";
@@ -33,9 +33,9 @@ class Streams {
   }
 }
 
-async function openTabs(context: BrowserContext, id: string): Promise<OrderView[]> {
+async function openTabs(context: BrowserContext, id: string, count: number): Promise<OrderView[]> {
   const views: OrderView[] = [];
-  for (let n = 0; n < TABS; n++) {
+  for (let n = 0; n < count; n++) {
     const view = new OrderView(await context.newPage());
     await view.open(id);
     await mark(view.page);
@@ -74,7 +74,7 @@ test("eight visible tabs are live, can ask, and outlive the one that leads", asy
     agent: scripted(gate.script),
   });
   const streams = new Streams(context);
-  let views = await openTabs(context, id);
+  let views = await openTabs(context, id, TABS);
   await Promise.all(views.map(({ page }) => expect(live(page)).toHaveAttribute("data-state", "live")));
   await allShow(views, "plan", "Running");
   const first = await streams.leader();
@@ -87,15 +87,9 @@ test("eight visible tabs are live, can ask, and outlive the one that leads", asy
   await first.close();
   views = views.filter(({ page }) => page !== first);
   expect(views).toHaveLength(TABS - 1);
-  const second = await streams.leader();
+  await streams.leader();
   gate.open("build");
   await allShow(views, "publish", "Needs approval");
-
-  // A frozen page says nothing any more; it gives the lead away before.
-  const devtools = await context.newCDPSession(second);
-  await devtools.send("Page.setWebLifecycleState", { state: "frozen" });
-  views = views.filter(({ page }) => page !== second);
-  await expect.poll(async () => (await streams.leader()) !== second).toBe(true);
   const [acting, ...watching] = views;
   await acting?.page.getByRole("button", { name: "Approve" }).click();
   await Promise.all(watching.map((view) => view.hasState("Completed")));
@@ -103,8 +97,40 @@ test("eight visible tabs are live, can ask, and outlive the one that leads", asy
     await expect(live(page)).toHaveAttribute("data-state", "live");
     await expectNotReloaded(page);
   }
+});
+
+test("a leader that stands still loses the lead, and follows when it goes on", async ({
+  context,
+  server,
+  repository,
+  watch,
+}) => {
+  expect(watch.troubles).toEqual([]);
+  const gate = new Gate();
+  const id = await server.create({
+    repository_url: repository,
+    workflow_type: RELEASE,
+    title: "Led by another",
+    initial_prompt: "Led by another",
+    agent: scripted(gate.script),
+  });
+  const streams = new Streams(context);
+  const views = await openTabs(context, id, 2);
+  await allShow(views, "plan", "Running");
+  const leader = await streams.leader();
+  const [still, other] = views[0]?.page === leader ? views : [...views].reverse();
+  const devtools = await context.newCDPSession(leader);
+  await devtools.send("Page.setWebLifecycleState", { state: "frozen" });
+  gate.open("plan");
+  // Its silence is noticed after a while; whoever asks then and gets no answer takes the lead.
+  await expect(other?.task("build") as Locator).toContainText("Running", { timeout: 90_000 });
+  await expect(live((other as OrderView).page)).toHaveAttribute("data-state", "live", {
+    timeout: 90_000,
+  });
   await devtools.send("Page.setWebLifecycleState", { state: "active" });
-  await new OrderView(second).hasState("Completed");
+  gate.open("build");
+  await allShow([still, other] as OrderView[], "publish", "Needs approval");
+  await server.ask("POST", `/api/agent-work-orders/${id}/cancel`);
 });
 
 test("signing out in one tab ends it in all", async ({ browser, server }) => {
