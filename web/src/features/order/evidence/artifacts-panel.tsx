@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { ChevronDown, ChevronRight, FileText, Package } from "lucide-react";
-import { useState } from "react";
+import { FileText, Package } from "lucide-react";
 
 import { artifactsQuery, artifactTextQuery } from "@/api/orders";
 import type { Artifact } from "@/api/types";
@@ -18,6 +17,7 @@ import { AnsiText } from "./ansi-text";
 import { ArtifactDownload } from "./artifact-download";
 import { PREVIEW_CHARS, previewKind } from "./artifact-kind";
 import { BoundedText } from "./bounded-text";
+import { FoldOut } from "./fold-out";
 import { isOpen, PanelSkeleton, type PanelProps } from "./panel-states";
 
 /** What tasks left behind: reports, outputs, patches. */
@@ -57,39 +57,30 @@ export function ArtifactsPanel({ orderId, order }: PanelProps) {
 }
 
 function ArtifactItem({ orderId, artifact }: { orderId: string; artifact: Artifact }) {
-  const [open, setOpen] = useState(false);
-  const Chevron = open ? ChevronDown : ChevronRight;
   return (
-    <li className="border-b border-line last:border-b-0">
-      <div className="flex items-center gap-2 px-2 py-2 sm:px-4">
-        <button
-          type="button"
-          aria-expanded={open}
-          onClick={() => setOpen(!open)}
-          className="flex min-h-6 min-w-0 flex-1 cursor-pointer items-start gap-2 rounded text-left"
-        >
-          <Chevron aria-hidden className="mt-0.5 size-4 shrink-0 text-ink-faint" />
-          <FileText aria-hidden className="mt-0.5 size-4 shrink-0 text-ink-faint max-sm:hidden" />
-          <span className="min-w-0">
-            <bdi className="block font-medium [overflow-wrap:anywhere]">
-              {truncate(clean(artifact.name), 200)}
-            </bdi>
-            <span className="flex flex-wrap gap-x-3 text-xs text-ink-soft">
-              <span className="tabular-nums">{bytes(artifact.size_bytes)}</span>
-              <SafeText text={artifact.media_type} max={60} />
-              {artifact.task && <SafeText text={artifact.task} max={80} className="font-mono" />}
-              <RelativeTime value={artifact.created_at} />
-            </span>
+    <FoldOut
+      icon={FileText}
+      title={truncate(clean(artifact.name), 200)}
+      facts={
+        <>
+          <span className="tabular-nums">{bytes(artifact.size_bytes)}</span>
+          <SafeText text={artifact.media_type} max={60} />
+          {artifact.task && <SafeText text={artifact.task} max={80} className="font-mono" />}
+          <RelativeTime value={artifact.created_at} />
+        </>
+      }
+      aside={
+        <span className="flex shrink-0 items-center gap-2">
+          <span className="flex items-center max-sm:hidden" title={`sha256 ${artifact.sha256}`}>
+            <code className="font-mono text-xs text-ink-faint">{artifact.sha256.slice(0, 10)}</code>
+            <CopyButton text={artifact.sha256} label="Copy the sha256" />
           </span>
-        </button>
-        <span className="flex items-center max-sm:hidden" title={`sha256 ${artifact.sha256}`}>
-          <code className="font-mono text-xs text-ink-faint">{artifact.sha256.slice(0, 10)}</code>
-          <CopyButton text={artifact.sha256} label="Copy the sha256" />
+          <ArtifactDownload orderId={orderId} artifact={artifact} />
         </span>
-        <ArtifactDownload orderId={orderId} artifact={artifact} />
-      </div>
-      {open && <ArtifactPreview orderId={orderId} artifact={artifact} />}
-    </li>
+      }
+    >
+      {() => <ArtifactPreview orderId={orderId} artifact={artifact} />}
+    </FoldOut>
   );
 }
 
@@ -101,7 +92,7 @@ function ArtifactPreview({ orderId, artifact }: { orderId: string; artifact: Art
     empty: "This file is empty.",
   };
   return (
-    <div className="border-t border-line bg-sunken px-4 py-3">
+    <div className="px-4 py-3">
       {kind === "text" ? (
         <ArtifactText orderId={orderId} artifact={artifact} />
       ) : (
