@@ -57,7 +57,7 @@ const BUILD: Step[] = [
   { usage: { cost_usd: 0.0456, input_tokens: 5200, output_tokens: 940 } },
 ];
 
-function script(commands: Record<string, Step[] | { calls: Step[][] }>): string {
+export function script(commands: Record<string, Step[] | { calls: Step[][] }>): string {
   // JSON is YAML too.
   return JSON.stringify({ version: 1, default: [{ text: "Nothing to do." }], commands }, null, 2);
 }
