@@ -67,7 +67,7 @@ const wait = (seconds: number): Step => ({ delay: seconds });
 export const SCRIPTS = {
   success: script({ plan: PLAN, build: BUILD }),
   /** At work until somebody stops it. */
-  endless: script({ plan: PLAN, build: [{ text: "Still at it." }, wait(120), ...BUILD] }),
+  endless: script({ plan: PLAN, build: [{ text: "Still at it." }, wait(1_800), ...BUILD] }),
   /** Wrong at first: the tests say so, and the loop goes around. */
   mending: script({
     plan: PLAN,

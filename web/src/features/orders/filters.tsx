@@ -79,7 +79,7 @@ export function Filters({ search, onChange }: FiltersProps) {
         {/* A table has this in its header; cards have none. */}
         <Select
           aria-label="Sort"
-          className="flex-1 basis-32 md:hidden"
+          className="flex-1 basis-full sm:basis-32 md:hidden"
           value={`${by} ${direction}`}
           onValueChange={(value) => onChange(withSorting(search, sortingFrom(value)))}
           options={SORTINGS}

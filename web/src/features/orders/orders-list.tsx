@@ -1,7 +1,7 @@
 import type { Table } from "@tanstack/react-table";
 import { defaultRangeExtractor, useVirtualizer, type Range } from "@tanstack/react-virtual";
 import { useNavigate } from "@tanstack/react-router";
-import { useCallback, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 
 import type { Window } from "@/api/orders";
 import type { OrderSummary } from "@/api/types";
@@ -43,6 +43,8 @@ export function OrdersList({ orders, table, sorting, onSort }: OrdersListProps) 
     // A row whose page was let go has no focus to keep.
     rangeExtractor: (range) => withKept(range, kept !== null && orders.rowAt(kept) ? kept : null),
   });
+  // Outside system: the virtualizer, which keeps heights until it is told that they are others.
+  useEffect(() => virtualizer.measure(), [virtualizer, size]);
   const first = virtualizer.range?.startIndex ?? 0;
   const last = virtualizer.range?.endIndex ?? 0;
   // What is drawn out of sight is loaded too, or it would stay a skeleton.
