@@ -1,10 +1,12 @@
 /** Pages of other origins, and names that somebody points at this machine. */
 
 import type { Page } from "@playwright/test";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { createServer, request, type Server as HttpServer } from "node:http";
 import { once } from "node:events";
 import { expect, signIn, test } from "../fixtures";
-import { scripted, SCRIPTS } from "../sample";
+import { RELEASE, scripted, SCRIPTS } from "../sample";
 
 interface Foreign {
   server: HttpServer;
@@ -271,6 +273,38 @@ test("a page that has lost its secret asks to sign in, and another tab can do it
   await expect(page).toHaveURL(/\/workflows$/);
   await expect(page.getByRole("heading", { level: 1 })).toContainText("Workflows");
   await context.close();
+});
+
+test("a file is downloaded by the page, not by its address", async ({
+  page,
+  server,
+  repository,
+  watch,
+}) => {
+  watch.allow(/status of 401/);
+  const order = await server.create({
+    repository_url: repository,
+    workflow_type: RELEASE,
+    title: "With evidence",
+    initial_prompt: "With evidence",
+    agent: scripted(SCRIPTS.success),
+  });
+  await server.reaches(order, "waiting");
+  const { artifacts } = await server.ask<{
+    artifacts: { name: string; sha256: string; size_bytes: number }[];
+  }>("GET", `/api/agent-work-orders/${order}/artifacts`);
+  const [artifact] = artifacts;
+  if (artifact === undefined) throw new Error("the order has no artifact");
+  await page.goto(`/orders/${order}?tab=artifacts`);
+  const began = page.waitForEvent("download");
+  await page.getByRole("button", { name: `Download ${artifact.name}` }).first().click();
+  const content = readFileSync(await (await began).path());
+  expect(artifacts.map((one) => one.sha256)).toContain(
+    createHash("sha256").update(content).digest("hex"),
+  );
+  const direct = await page.goto(`/api/agent-work-orders/${order}/artifacts/${artifact.sha256}`);
+  expect(direct?.status()).toBe(401);
+  await server.ask("POST", `/api/agent-work-orders/${order}/cancel`);
 });
 
 test("a name that points at this machine is not answered", async ({ page, server, watch }) => {
