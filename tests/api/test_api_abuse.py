@@ -208,6 +208,16 @@ async def test_text_that_cannot_be_kept(client: Any, order_body: Any, text: str)
 
 async def test_long_queries(client: Any) -> None:
     problem(await client.get(ORDERS + "?q=" + "x" * 9_000), 413, "query_too_large")
+    visit = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    problem(await client.get(ORDERS + "?q=" + "x" * 9_000, headers=visit), 413)
+    shown = await client.get("/orders?q=" + "x" * 9_000, headers=visit)
+    assert (shown.status_code, shown.headers["content-type"]) == (413, "text/html; charset=utf-8")
+    assert "<h1>The query has more than" in shown.text
+    assert "default-src 'none'" in shown.headers["content-security-policy"]
+    evil = {**visit, "Host": "<b>evil.test"}
+    refused = await client.get("/", headers=evil)
+    assert refused.status_code >= 400
+    assert "<b>" not in refused.text
 
 
 @pytest.mark.fault("K12")

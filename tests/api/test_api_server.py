@@ -161,7 +161,8 @@ async def test_a_session_goes_on_after_the_server_was_killed(tmp_path: Path) -> 
     home = tmp_path / "home"
 
     def cookie_at(address: str, secret: str) -> dict[str, str]:
-        return {"Cookie": f"awo_session_{address.rsplit(':', 1)[1]}={secret}"}
+        name = f"awo_session_{address.rsplit(':', 1)[1]}"
+        return {"Cookie": f"{name}={secret}", "X-AWO-Page": made.json()["page_secret"]}
 
     async with child(home) as process:
         address, key = await said(process)

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from agent_work_orders.api import cookies
+from agent_work_orders.api import cookies, page_secret
 from agent_work_orders.api.app import create_app
 from agent_work_orders.api.auth import FAILURES_ALLOWED
 from agent_work_orders.api.body import STRANGERS_LIMIT_BYTES
@@ -31,8 +31,10 @@ def link(house: House) -> str:
 
 
 async def signed_in(client: httpx.AsyncClient, **body: str) -> dict[str, Any]:
+    """As the page does it: from now on it sends the secret with everything."""
     answer = await client.post("/api/session", json=body, headers=OURS)
     assert answer.status_code == 201, answer.text
+    client.headers[page_secret.HEADER] = answer.json()["page_secret"]
     session: dict[str, Any] = answer.json()["session"]
     return session
 
@@ -59,6 +61,7 @@ async def test_a_link_signs_in_once(app: Any, house: House, made_client: Any) ->
         assert cookie.key == "awo_session"
         assert cookie["httponly"] and cookie["samesite"] == "Strict" and cookie["path"] == "/"
         assert not cookie["secure"] and not cookie["domain"]
+        client.headers[page_secret.HEADER] = answer.json()["page_secret"]
         assert (await client.get("/api/session")).json()["session"]["name"] == "local"
         assert (await client.get(ORDERS)).status_code == 200
     async with made_client(app, None) as thief:
@@ -132,11 +135,12 @@ async def test_signing_out_ends_it(browser: httpx.AsyncClient, client: Any) -> N
 async def test_signing_in_again_ends_the_session_before(
     browser: httpx.AsyncClient, house: House, app: Any, made_client: Any
 ) -> None:
-    before = dict(browser.cookies)
+    before, secret = dict(browser.cookies), browser.headers[page_secret.HEADER]
     await signed_in(browser, token=link(house))
     assert (await browser.get("/api/session")).status_code == 200
     async with made_client(app, None) as old:
         old.cookies.update(before)
+        old.headers[page_secret.HEADER] = secret
         assert code_of(await old.get("/api/session")) == (401, "session_ended")
 
 
@@ -145,14 +149,14 @@ async def test_a_session_outlives_the_server_but_not_the_local_key(
 ) -> None:
     async with open_house(settings) as house, made_client(create_app(house), None) as client:
         await signed_in(client, token=link(house))
-        kept = dict(client.cookies)
+        kept, secret = dict(client.cookies), {page_secret.HEADER: client.headers["X-AWO-Page"]}
     async with open_house(settings) as house, made_client(create_app(house), None) as client:
         client.cookies.update(kept)
-        assert (await client.get(ORDERS)).status_code == 200
+        assert (await client.get(ORDERS, headers=secret)).status_code == 200
     (settings.home / "local.key").unlink()
     async with open_house(settings) as house, made_client(create_app(house), None) as client:
         client.cookies.update(kept)
-        assert code_of(await client.get(ORDERS)) == (401, "session_ended")
+        assert code_of(await client.get(ORDERS, headers=secret)) == (401, "session_ended")
 
 
 async def test_wrong_ways_in_are_counted_and_right_ones_are_not_held_up(
@@ -270,14 +274,14 @@ def test_reading_cookies(cookie: str, host: str, expected: list[str]) -> None:
 
 
 @asynccontextmanager
-async def live(app: Any, cookie: str) -> AsyncIterator[Callable[[], Any]]:
+async def live(app: Any, cookie: str, secret: str) -> AsyncIterator[Callable[[], Any]]:
     """The application called as a server calls it, so that the end of the answer can be seen."""
     got: asyncio.Queue[Any] = asyncio.Queue()
     scope = {
         "type": "http", "http_version": "1.1", "method": "GET", "path": "/api/events",
         "raw_path": b"/api/events", "query_string": b"", "scheme": "http",
         "headers": [(b"host", b"127.0.0.1"), (b"cookie", cookie.encode()),
-                    (b"sec-fetch-site", b"same-origin")],
+                    (b"sec-fetch-site", b"same-origin"), (b"x-awo-page", secret.encode())],
         "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80), "root_path": "",
     }  # fmt: skip
     sent_body = False
@@ -299,7 +303,8 @@ async def test_live_events_by_cookie_end_with_the_session(
     app: Any, browser: httpx.AsyncClient
 ) -> None:
     [(name, value)] = browser.cookies.items()
-    async with live(app, f"{name}={value}") as take, asyncio.timeout(20):
+    secret = browser.headers[page_secret.HEADER]
+    async with live(app, f"{name}={value}", secret) as take, asyncio.timeout(20):
         assert (await take())["status"] == 200
         assert b"connected" in (await take())["body"]
         await asyncio.sleep(0.2)

@@ -66,6 +66,29 @@ async def test_each_verb_in_each_state(client: Any, order_in: Any, state: str) -
         await client.post(f"{ORDERS}/{order_id}/cancel")
 
 
+async def test_an_order_that_was_rolled_back_says_so(
+    client: Any, order_in: Any, reach: Any
+) -> None:
+    """Also one whose tasks had nothing to undo: nothing else would tell it from a failed one."""
+    order_id = await order_in("failed")
+    address = f"{ORDERS}/{order_id}"
+    assert (await client.get(address)).json()["agent_work_order"]["rolled_back"] is False
+    answer = await client.post(f"{address}/rollback")
+    assert answer.json()["agent_work_order"]["rolled_back"] is True
+    await reach(client, order_id, "cancelled", "failed")
+    tasks = (await client.get(f"{address}/tasks")).json()["tasks"]
+    assert [task["undone"] for task in tasks] == [None] * len(tasks)
+    assert (await client.get(address)).json()["agent_work_order"]["rolled_back"] is True
+    assert (await client.post(f"{address}/retry")).status_code == 409
+    for _ in range(200):
+        # Lines of the list are written with the next group.
+        [listed] = (await client.get(ORDERS)).json()["agent_work_orders"]
+        if listed["rolled_back"]:
+            break
+        await asyncio.sleep(0.05)
+    assert (listed["status"], listed["rolled_back"]) == ("cancelled", True)
+
+
 @pytest.mark.fault("K15")
 async def test_raced_verbs_leave_the_order_somewhere(
     client: Any, order_in: Any, reach: Any

@@ -193,7 +193,7 @@ CREATE TABLE orders (
     cost_usd REAL NOT NULL,
     warnings TEXT NOT NULL,
     run_seq INTEGER NOT NULL
-) WITHOUT ROWID;
+, rolled_back INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 
 CREATE TABLE plans (
     hash TEXT PRIMARY KEY,

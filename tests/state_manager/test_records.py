@@ -47,10 +47,16 @@ async def fill(store: SqliteStore, *records: OrderRecord) -> None:
 
 async def test_a_record_comes_back_whole(store: SqliteStore) -> None:
     line = record(
-        "b", agent={"name": "claude", "n": 1}, warnings=["a", "é"], cost_usd=0.25, title="x\x00y"
+        "b",
+        agent={"name": "claude", "n": 1},
+        warnings=["a", "é"],
+        cost_usd=0.25,
+        title="x\x00y",
+        rolled_back=True,
     )
     await store.records.upsert(line)
     assert store.records.get(line.agent_work_order_id) == line
+    assert store.records.page().agent_work_orders[0].rolled_back is True
     assert store.records.get("wo-unknown") is None
 
 

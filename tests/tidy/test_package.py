@@ -90,7 +90,9 @@ def test_an_old_node_is_said(copy: Path) -> None:
     assert "needs Node 20.19" in done.stderr
 
 
-def test_only_newer_sources_are_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_built_from_the_same_sources_is_not_built_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     web, built = tmp_path / "web", tmp_path / "built"
     (web / "src").mkdir(parents=True)
     built.mkdir()
@@ -98,14 +100,22 @@ def test_only_newer_sources_are_built(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(dashboard_build, "BUILT", built)
     assert not dashboard_build.is_stale(), "nothing to build from"
     (web / "package.json").write_text("{}")
-    assert dashboard_build.is_stale()
-    (built / "index.html").write_text("")
-    os.utime(web / "package.json", (1_000, 1_000))
+    (web / "src" / "a.ts").write_text("1")
+    assert dashboard_build.is_stale(), "nothing was built"
+    (built / dashboard_build.MARK).write_text(dashboard_build.sources_hash())
+    os.utime(web / "src" / "a.ts", (4e9, 4e9))
+    (web / "src" / "a.test.ts").write_text("a test is no source")
     assert not dashboard_build.is_stale()
-    for name, counts in (("src/a.test.ts", False), ("src/a.ts", True)):
-        (web / name).write_text("")
-        os.utime(web / name, (4e9, 4e9))
-        assert dashboard_build.is_stale() is counts, name
+    (web / "src" / "a.ts").write_text("2")
+    os.utime(web / "src" / "a.ts", (1_000, 1_000))
+    assert dashboard_build.is_stale(), "changed, with an old time"
+    (web / "src" / "a.ts").rename(web / "src" / "b.ts")
+    (web / "src" / "b.ts").write_text("1")
+    assert dashboard_build.is_stale(), "renamed"
+    (web / "src" / "b.ts").rename(web / "src" / "a.ts")
+    assert not dashboard_build.is_stale()
+    (web / "src" / "a.ts").unlink()
+    assert dashboard_build.is_stale(), "deleted"
 
 
 def test_what_gets_smaller_is_compressed(tmp_path: Path) -> None:

@@ -92,6 +92,7 @@ def test_words_of_a_command_line_are_read_by_their_type() -> None:
     }
     assert from_text(DECLARED, {"services": ""}) == {"services": []}
     assert from_text(DECLARED, {"services": '["a,b"]'}) == {"services": ["a,b"]}
+    assert from_text(DECLARED, {"services": " a, b,"}) == {"services": ["a", "b"]}
 
 
 @pytest.mark.parametrize(

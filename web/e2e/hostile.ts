@@ -1,6 +1,6 @@
 /** Text that wants to be more than text, and an agent that puts it wherever an agent can. */
 
-import { scripted, sharedFolder, type Step } from "./sample";
+import { script, scripted, sharedFolder, type Step } from "./sample";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -72,5 +72,5 @@ export function hostileAgent() {
     { write: { path: HOSTILE_FILE, content: Object.values(PAYLOADS).join("\n") + "\n" } },
     { write: { path: "tests/test_hostile.py", content: test } },
   ];
-  return scripted(JSON.stringify({ version: 1, commands: { build: steps } }));
+  return scripted(script({ build: steps }));
 }

@@ -57,7 +57,7 @@ const BUILD: Step[] = [
   { usage: { cost_usd: 0.0456, input_tokens: 5200, output_tokens: 940 } },
 ];
 
-function script(commands: Record<string, Step[] | { calls: Step[][] }>): string {
+export function script(commands: Record<string, Step[] | { calls: Step[][] }>): string {
   // JSON is YAML too.
   return JSON.stringify({ version: 1, default: [{ text: "Nothing to do." }], commands }, null, 2);
 }
@@ -67,7 +67,7 @@ const wait = (seconds: number): Step => ({ delay: seconds });
 export const SCRIPTS = {
   success: script({ plan: PLAN, build: BUILD }),
   /** At work until somebody stops it. */
-  endless: script({ plan: PLAN, build: [{ text: "Still at it." }, wait(120), ...BUILD] }),
+  endless: script({ plan: PLAN, build: [{ text: "Still at it." }, wait(1_800), ...BUILD] }),
   /** Wrong at first: the tests say so, and the loop goes around. */
   mending: script({
     plan: PLAN,

@@ -114,6 +114,12 @@ class SessionAnswer(Answer):
     session: Session
 
 
+class SignedIn(SessionAnswer):
+    page_secret: str = Field(
+        description="To be sent as `X-AWO-Page` beside the cookie; it is never shown again"
+    )
+
+
 class SignedOut(Answer):
     signed_out: bool = Field(description="False when there was no session to end")
 

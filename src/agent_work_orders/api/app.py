@@ -11,7 +11,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 
 from agent_work_orders import __version__
-from agent_work_orders.api import cookies, docs_page, problems, views, webhook
+from agent_work_orders.api import cookies, docs_page, page_secret, problems, views, webhook
 from agent_work_orders.api.asked import PROBLEMS
 from agent_work_orders.api.auth import OPEN, PUBLIC, Authentication
 from agent_work_orders.api.body import Body
@@ -41,7 +41,7 @@ TITLE = "Agent Work Orders"
 DESCRIPTION = (
     "A repository and a piece of work in, a verified pull request out. Every address but /healthz, "
     "/readyz, /docs, /openapi.json and the sign-in needs an API key as `Authorization: Bearer` or "
-    "`X-API-Key`, or a session's cookie. "
+    "`X-API-Key`, or a session's cookie with the page's secret as `X-AWO-Page`. "
     "Errors are problem documents (RFC 9457) with a stable code."
 )
 ROUTERS = (
@@ -181,7 +181,8 @@ def describe(app: FastAPI) -> dict[str, Any]:
     schemes["bearer"] = {"type": "http", "scheme": "bearer"}
     schemes["key"] = {"type": "apiKey", "in": "header", "name": "X-API-Key"}
     schemes["session"] = {"type": "apiKey", "in": "cookie", "name": cookies.NAME}
-    document["security"] = [{"bearer": []}, {"key": []}, {"session": []}]
+    schemes["page"] = {"type": "apiKey", "in": "header", "name": page_secret.HEADER}
+    document["security"] = [{"bearer": []}, {"key": []}, {"session": [], "page": []}]
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             operation["operationId"] = operation["operationId"].split("_api_")[0]

@@ -3,21 +3,22 @@
 The middleware refuses by default, so that a new route cannot be forgotten. A further way to
 identify people is one more function in `WAYS`.
 
-A key is sent on purpose; a cookie is sent by the browser, whoever asked it to. So what is
-identified by a cookie must also show that it comes from our own page: changes by an `Origin` (the
-guard has refused foreign ones) or `Sec-Fetch-Site: same-origin`, and nothing from another site.
+A key is sent on purpose; a cookie is sent by the browser, whoever asked it to, and to other servers
+of this host name too. So a cookie counts only beside the secret that our own page keeps
+(`page_secret`), and never when the browser says that another page asked: changes need an `Origin`
+(the guard has refused foreign ones) or `Sec-Fetch-Site: same-origin`.
 """
 
 from __future__ import annotations
 
 import hmac
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from agent_work_orders.api import cookies
+from agent_work_orders.api import cookies, page_secret
 from agent_work_orders.bootstrap import House
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Forbidden, TooMany, Unauthenticated
@@ -103,6 +104,8 @@ class Authentication:
         if token_of(headers) is not None:
             self._count_failure(address)
             return key_unknown()
+        if next(cookie_sessions(self._house, headers), None) is not None:
+            return page_unproven()
         if any(secrets_of(headers)):
             # An old cookie is no attack: a page that stayed open for weeks sends one.
             return Unauthenticated(
@@ -121,6 +124,14 @@ class Authentication:
 def key_unknown() -> Unauthenticated:
     return Unauthenticated(
         "key_unknown", "This API key is not valid", hint="Check it; it may have been revoked."
+    )
+
+
+def page_unproven() -> Unauthenticated:
+    return Unauthenticated(
+        "page_unproven",
+        "The session's cookie came without the secret of the page that signed in",
+        hint="Run `awo open` for a new link; a program sends an API key instead.",
     )
 
 
@@ -165,14 +176,23 @@ def of_holder(house: House, holder: str) -> Identity | None:
 
 
 def by_session(house: House, headers: Headers) -> Identity | None:
+    """By the cookie whose page asks: one that another page planted does not lock people out."""
     if token_of(headers) is not None:
         return None  # who sends a key means the key, right or wrong
+    for identity in cookie_sessions(house, headers):
+        session = identity.session
+        if session and page_secret.proves(headers, house.local_key, session.session_id):
+            return identity
+    return None
+
+
+def cookie_sessions(house: House, headers: Headers) -> Iterator[Identity]:
+    """Whom cookies name, without proof that our page sent them."""
     for secret in secrets_of(headers):
         session = house.store.sessions.authenticate(secret)
         found = None if session is None else of_session(house, session)
         if found is not None:
-            return found
-    return None
+            yield found
 
 
 def of_session(house: House, session: Session) -> Identity | None:

@@ -73,6 +73,7 @@ class AgentWorkOrderSummary(AgentWorkOrderState):
     error_hint: str | None
     cost_usd: float
     warnings: list[str]
+    rolled_back: bool = Field(description="Rolled back, or being so: it cannot be retried")
 
 
 class AgentWorkOrder(AgentWorkOrderSummary):

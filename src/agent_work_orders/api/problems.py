@@ -6,6 +6,7 @@ paths of this machine; a bug is only a number to look up in the log (`request_id
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any, get_args
 
 import msgspec
@@ -163,8 +164,32 @@ def response(problem: Problem, scope: Any, headers: dict[str, str] | None = None
         instance=_text(scope.get("path", "")),
         request_id=scope.get("state", {}).get("request_id"),
     )
+    if _is_visit(scope):
+        return Response(_page(whole), problem.status, headers, media_type="text/html")
     content = msgspec.json.encode(msgspec.structs.replace(whole, detail=_text(whole.detail)))
     return Response(content, status_code=problem.status, headers=headers, media_type=MEDIA_TYPE)
+
+
+def _is_visit(scope: Any) -> bool:
+    """Whether a person looks at the answer: an address outside of the API, opened in a browser."""
+    path = scope.get("path", "")
+    if scope.get("method") != "GET" or path == "/api" or path.startswith("/api/"):
+        return False
+    return any(
+        name == b"accept" and b"text/html" in value for name, value in scope.get("headers", ())
+    )
+
+
+def _page(problem: Problem) -> bytes:
+    said = (
+        f"<h1>{escape(problem.detail)}</h1><p>{escape(problem.hint or '')}</p>"
+        f"<p>{escape(problem.code)}, request {escape(problem.request_id or '')}</p>"
+    )
+    page = (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Agent Work Orders</title>'
+        f'{said}<p><a href="/">To the dashboard</a></p></html>'
+    )
+    return page.encode("utf-8", "replace")
 
 
 def of(error: AgentWorkOrdersError, scope: Any) -> Response:

@@ -151,8 +151,10 @@ class _Running:
                 until, why = self._heard_s + idle_s, "idle"
             if now >= until:
                 return "idle" if why == "idle" else "timed_out"
+            # Not wait_for: before Python 3.12 it loses a cancellation that comes with the end.
             try:
-                await asyncio.wait_for(self._over.wait(), until - now)
+                async with asyncio.timeout(until - now):
+                    await self._over.wait()
             except TimeoutError:
                 continue
         return "exited"
@@ -178,7 +180,8 @@ class _Running:
             with contextlib.suppress(OSError):
                 self._control.send(b"T")
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._dead.wait(), END_WAIT_S)
+                async with asyncio.timeout(END_WAIT_S):
+                    await self._dead.wait()
         for line in self._words.splitlines():
             self.status.update(json.loads(line))
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 
 class Turnstile:
-    """Shared and exclusive use of one workspace. Whoever waits for it alone goes first."""
+    """Shared and exclusive use of one workspace. Whoever waits for it alone goes first.
+
+    Without a lock: between a look and the change that follows it nothing is awaited, and leaving
+    never waits, so that no cancellation can lose a wake-up.
+    """
 
     def __init__(self) -> None:
-        self._condition = asyncio.Condition()
         self._inside = 0
         self._alone = False
-        self._waiting = 0
+        self._wanting_alone = 0
+        self._sleepers: set[asyncio.Future[None]] = set()
 
     @property
     def in_use(self) -> bool:
@@ -22,35 +26,42 @@ class Turnstile:
 
     @asynccontextmanager
     async def shared(self) -> AsyncIterator[None]:
-        async with self._condition:
-            await self._condition.wait_for(lambda: not self._alone and not self._waiting)
-            self._inside += 1
+        await self._until(lambda: not self._alone and not self._wanting_alone)
+        self._inside += 1
         try:
             yield
         finally:
-            await self._leave(alone=False)
+            self._inside -= 1
+            self._wake()
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        async with self._condition:
-            self._waiting += 1
-            try:
-                await self._condition.wait_for(lambda: not self._alone and self._inside == 0)
-            finally:
-                self._waiting -= 1
-                self._condition.notify_all()
-            self._alone = True
+        self._wanting_alone += 1
+        try:
+            await self._until(lambda: not self.in_use)
+        except BaseException:
+            self._wanting_alone -= 1
+            self._wake()
+            raise
+        self._wanting_alone -= 1
+        self._alone = True
         try:
             yield
         finally:
-            await self._leave(alone=True)
-
-    async def _leave(self, *, alone: bool) -> None:
-        # No await between the change and the notification can be lost to a cancellation: the
-        # lock is only ever held for a few statements.
-        if alone:
             self._alone = False
-        else:
-            self._inside -= 1
-        async with self._condition:
-            self._condition.notify_all()
+            self._wake()
+
+    async def _until(self, free: Callable[[], bool]) -> None:
+        while not free():
+            sleeper = asyncio.get_running_loop().create_future()
+            self._sleepers.add(sleeper)
+            try:
+                await sleeper
+            finally:
+                self._sleepers.discard(sleeper)
+
+    def _wake(self) -> None:
+        """Everybody looks again; few wait for one workspace."""
+        for sleeper in self._sleepers:
+            if not sleeper.done():
+                sleeper.set_result(None)

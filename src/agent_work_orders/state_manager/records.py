@@ -55,6 +55,8 @@ class OrderRecord(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[str] = []
     run_seq: int
     """The last event of the run that this line knows."""
+    rolled_back: bool = False
+    """It was rolled back, or is being: it is over for good, and nothing in it can be retried."""
 
 
 class OrderFilter(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agent_work_orders.state_manager.records import OrderRecord
-from agent_work_orders.workflow_engine import phases
+from agent_work_orders.workflow_engine import phases, rollback
 from agent_work_orders.workflow_engine.run import ROOT, Run, TaskRun
 
 PRIORITIES = ("low", "medium", "high", "urgent")
@@ -54,6 +54,7 @@ def record(run: Run, seq: int, queue_until_ms: int | None = None) -> OrderRecord
         cost_usd=run.usage.cost_usd,
         warnings=phases.warnings(run),
         run_seq=seq,
+        rolled_back=rollback.begun(run),
     )
 
 

@@ -88,7 +88,8 @@ def _read(name: str, text: str, want: Input) -> Any:
                 return int(text)
             raise _unreadable(name, "Write digits.")
         case "list" if want.items in (None, "string") and not text.lstrip().startswith("["):
-            return [part.strip() for part in text.split(",")] if text.strip() else []
+            # An empty one is a comma too many; as JSON it can be said.
+            return [part.strip() for part in text.split(",") if part.strip()]
         case _:
             try:
                 return json.loads(text, parse_constant=_no_constant)

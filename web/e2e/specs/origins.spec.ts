@@ -1,26 +1,55 @@
 /** Pages of other origins, and names that somebody points at this machine. */
 
 import type { Page } from "@playwright/test";
-import { createServer, type Server as HttpServer } from "node:http";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createServer, request, type Server as HttpServer } from "node:http";
 import { once } from "node:events";
-import { expect, test } from "../fixtures";
-import { scripted, SCRIPTS } from "../sample";
+import { expect, signIn, test } from "../fixtures";
+import { RELEASE, scripted, SCRIPTS } from "../sample";
 
 interface Foreign {
   server: HttpServer;
   port: number;
+  /** The cookies that browsers have sent to it. */
+  cookies: string[];
+  /** Cookies that it gives to whoever comes. */
+  plants: string[];
 }
 
 /** An empty page, served from elsewhere. */
 async function foreignSite(): Promise<Foreign> {
-  const server = createServer((_, response) => {
+  const cookies: string[] = [];
+  const plants: string[] = [];
+  const server = createServer((asked, response) => {
+    cookies.push(asked.headers.cookie ?? "");
+    response.setHeader("Set-Cookie", plants);
     response.setHeader("Content-Type", "text/html");
     response.end("<!doctype html><title>Elsewhere</title><p>Elsewhere</p>");
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no address");
-  return { server, port: address.port };
+  return { server, port: address.port, cookies, plants };
+}
+
+/** As a program asks, which may say of itself whatever it likes. Only the beginning is read. */
+function replay(
+  url: string,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url + path, { method, headers }, (answer) => {
+      answer.once("data", (text: Buffer) => {
+        resolve({ status: answer.statusCode ?? 0, text: text.toString() });
+        asked.destroy();
+      });
+    });
+    asked.once("error", reject);
+    asked.end(method === "POST" ? "{}" : undefined);
+  });
 }
 
 interface Attempts {
@@ -146,6 +175,137 @@ for (const host of ["127.0.0.1", "localhost", "evil.test"]) {
     await server.ask("POST", `/api/agent-work-orders/${order}/cancel`);
   });
 }
+
+test("a server on another port is sent the cookie, and can do nothing with it", async ({
+  page,
+  server,
+  repository,
+  watch,
+}) => {
+  watch.allow(/request to elsewhere/);
+  const order = await server.create({
+    repository_url: repository,
+    workflow_type: "agent_workflow_build",
+    title: "Secret wish",
+    agent: scripted(SCRIPTS.endless),
+  });
+  await server.reaches(order, "running");
+  await page.goto("/");
+  await page.goto(`http://127.0.0.1:${elsewhere.port}/`);
+  expect(await page.evaluate(() => window.localStorage.length), "what our page stored").toBe(0);
+  const cookie = elsewhere.cookies.at(-1) ?? "";
+  // Browsers do not tell ports apart: this is why the cookie must not be enough.
+  expect(cookie).toContain(`awo_session_${server.port}=`);
+
+  const forged = {
+    Cookie: cookie,
+    Origin: server.url,
+    Referer: `${server.url}/`,
+    "Content-Type": "application/json",
+    "Sec-Fetch-Site": "same-origin",
+    "Sec-Fetch-Mode": "cors",
+    "Sec-Fetch-Dest": "empty",
+  };
+  const one = `/api/agent-work-orders/${order}`;
+  for (const [method, path] of [
+    ["GET", "/api/agent-work-orders"],
+    ["GET", one],
+    ["GET", `${one}/logs`],
+    ["GET", "/api/session"],
+    ["GET", "/api/events?after=0"],
+    ["GET", "/api/keys"],
+    ["POST", `${one}/cancel`],
+    ["POST", "/api/session/links"],
+    ["DELETE", "/api/session"],
+  ] as const) {
+    const guesses: Record<string, string>[] = [{}, { "X-AWO-Page": "0".repeat(64) }];
+    for (const guess of guesses) {
+      const got = await replay(server.url, method, path, { ...forged, ...guess });
+      expect(got.text, `${method} ${path}`).toContain("page_unproven");
+      expect(got.status, `${method} ${path}`).toBe(401);
+      expect(got.text).not.toContain("Secret wish");
+    }
+  }
+  expect((await server.order(order)).status).toBe("running");
+  await page.goto("/orders");
+  await expect(page.getByText("Secret wish").first()).toBeVisible();
+  await server.ask("POST", `${one}/cancel`);
+});
+
+test("cookies that another port plants do not lock anybody out", async ({ page, server, watch }) => {
+  watch.allow(/request to elsewhere/);
+  // Somebody who may sign in has a cookie of his own: it must not become anybody else's.
+  const { token } = await server.ask<{ token: string }>("POST", "/api/keys", {
+    name: "mallory",
+    role: "viewer",
+  });
+  const made = await fetch(`${server.url}/api/session`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ key: token }),
+  });
+  const planted = (made.headers.get("Set-Cookie") ?? "").split(";")[0];
+  expect(planted).toContain(`awo_session_${server.port}=`);
+  elsewhere.plants.push(`${planted}; Path=/api`, `awo_session_${server.port}=x; Path=/api/session`);
+  await page.goto(`http://127.0.0.1:${elsewhere.port}/`);
+  elsewhere.plants.length = 0;
+  await page.goto("/about");
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await expect(page.getByRole("button", { name: /signed in as local/ }).first()).toBeVisible();
+  await expect(page.getByTestId("live-state").filter({ visible: true })).toHaveAttribute(
+    "data-state",
+    "live",
+  );
+});
+
+test("a page that has lost its secret asks to sign in, and another tab can do it", async ({
+  browser,
+  server,
+}) => {
+  const storageState = { cookies: [], origins: [] };
+  const context = await browser.newContext({ baseURL: server.url, storageState });
+  const [page, other] = [await context.newPage(), await context.newPage()];
+  await signIn(page, server);
+  await page.evaluate(() => window.localStorage.clear());
+  await page.goto("/workflows");
+  await expect(page).toHaveURL(/sign-in/);
+  await signIn(other, server);
+  await expect(page).toHaveURL(/\/workflows$/);
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("Workflows");
+  await context.close();
+});
+
+test("a file is downloaded by the page, not by its address", async ({
+  page,
+  server,
+  repository,
+  watch,
+}) => {
+  watch.allow(/status of 401/);
+  const order = await server.create({
+    repository_url: repository,
+    workflow_type: RELEASE,
+    title: "With evidence",
+    initial_prompt: "With evidence",
+    agent: scripted(SCRIPTS.success),
+  });
+  await server.reaches(order, "waiting");
+  const { artifacts } = await server.ask<{
+    artifacts: { name: string; sha256: string; size_bytes: number }[];
+  }>("GET", `/api/agent-work-orders/${order}/artifacts`);
+  const [artifact] = artifacts;
+  if (artifact === undefined) throw new Error("the order has no artifact");
+  await page.goto(`/orders/${order}?tab=artifacts`);
+  const began = page.waitForEvent("download");
+  await page.getByRole("button", { name: `Download ${artifact.name}` }).first().click();
+  const content = readFileSync(await (await began).path());
+  expect(artifacts.map((one) => one.sha256)).toContain(
+    createHash("sha256").update(content).digest("hex"),
+  );
+  const direct = await page.goto(`/api/agent-work-orders/${order}/artifacts/${artifact.sha256}`);
+  expect(direct?.status()).toBe(401);
+  await server.ask("POST", `/api/agent-work-orders/${order}/cancel`);
+});
 
 test("a name that points at this machine is not answered", async ({ page, server, watch }) => {
   watch.allow(/.*/);

@@ -138,3 +138,34 @@ test("an action that the server refuses is taken back", async ({
   await view.hasState("Running");
   await server.ask("POST", `/api/agent-work-orders/${id}/cancel`);
 });
+
+test("a viewer sees everything and is offered nothing that would be refused", async ({
+  browser,
+  server,
+  repository,
+}) => {
+  const id = await release(server, repository, "Looked at", SCRIPTS.success);
+  await server.reaches(id, "waiting");
+  const { token } = await server.ask<{ token: string }>("POST", "/api/keys", {
+    name: "visitor",
+    role: "viewer",
+  });
+  const visitor = await browser.newContext({ storageState: { cookies: [], origins: [] } });
+  const page = await visitor.newPage();
+  await page.goto(`${server.url}/sign-in?from=/orders/${id}`);
+  await page.getByLabel("API key").fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page.getByRole("heading", { name: "Looked at" })).toBeVisible();
+  await expect(page.getByText("Publish the branch?").first()).toBeVisible();
+  await expect(page.getByText(/a key with the role approver/)).toBeVisible();
+  await expect(page.getByText(/a key with the role operator/)).toBeVisible();
+  for (const name of ["Approve", "Reject", "Pause", "Cancel", "Send", "More actions"]) {
+    await expect(page.getByRole("button", { name, exact: true })).toHaveCount(0);
+  }
+  await expect(page.getByRole("link", { name: "New work order" })).toHaveCount(0);
+  await page.keyboard.press("x");
+  await expect(page.getByRole("alertdialog")).toHaveCount(0);
+  await page.goto(`${server.url}/new`);
+  await expect(page.getByText("You may look, but not create work orders")).toBeVisible();
+  await visitor.close();
+});

@@ -58,6 +58,8 @@ export interface Decision {
 export function useDecide() {
   const queryClient = useQueryClient();
   return useMutation({
+    // Its error stands below the question.
+    meta: { quiet: true },
     mutationFn: async ({ approval, decision, comment }: Decision) => {
       const params = { path: { approval_id: approval.approval_id } };
       const body = { comment: comment ?? "", subject_hash: approval.subject_hash };

@@ -19,6 +19,10 @@ export type LiveEvent =
 export const EVENT_KINDS = ["work_order", "log", "approval"] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
+export function isEventKind(name: string): name is EventKind {
+  return (EVENT_KINDS as readonly string[]).includes(name);
+}
+
 /** Null for what cannot be read: an event of a later server must not stop the page. */
 export function readEvent(kind: EventKind, lastEventId: string, data: string): LiveEvent | null {
   const id = Number(lastEventId);

@@ -22,11 +22,17 @@ export class LiveFeed {
   }
 
   push(event: LiveEvent): void {
-    // What is sent again after a reconnection is known already.
-    if (this.lastId !== null && event.id <= this.lastId) return;
-    this.lastId = event.id;
+    if (!this.skip(event.id)) return;
     this.waiting.push(event);
     this.cancel ??= nextFrame(() => this.flush());
+  }
+
+  /** An event with this number has come. False when it is known already: after a reconnection some
+   * are sent again. */
+  skip(id: number): boolean {
+    if (this.lastId !== null && id <= this.lastId) return false;
+    this.lastId = id;
+    return true;
   }
 
   /** What was missed is not known: numbers begin anew. */

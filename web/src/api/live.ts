@@ -1,16 +1,18 @@
-/** The live connection: one stream of events for the whole page.
+/** The live connection: one stream of events, shared by all tabs of the browser (`live-share.ts`).
  *
- * It is made anew by hand rather than by the browser, always with the number of the last event, so
- * a restart of the server loses nothing. While there is none, what is shown is asked for every few
- * seconds. A page that nobody sees gives its connection back after a while: browsers allow six per
- * server, and whoever keeps many tabs open would use them up. */
+ * It is made anew always with the number of the last event, so a restart of the server loses
+ * nothing. While there is none, what is shown is asked for every few seconds. A page that nobody
+ * sees gives its part back after a while: what works for nobody should not run. */
 
 import type { QueryClient } from "@tanstack/react-query";
 
-import { EVENT_KINDS, readEvent } from "./live-events";
+import { OVERSIZED, type StreamMessage } from "./event-stream";
+import { isEventKind, readEvent } from "./live-events";
 import { LiveFeed } from "./live-feed";
+import { shared } from "./live-share";
 import { PATIENCE_MS, after, beginning, waitMs, type Happening } from "./live-state";
 import { onWake, setLiveState } from "./live-store";
+import { openStream, type LiveStream } from "./live-stream";
 import { Problem, isTransient } from "./problem";
 import { isLive } from "./refresh";
 import { sessionQuery } from "./session";
@@ -40,7 +42,8 @@ export function startLive(queryClient: QueryClient): () => void {
 class Live {
   private connection = beginning(Date.now());
   private readonly feed: LiveFeed;
-  private source: EventSource | null = null;
+  private readonly open = shared(openStream);
+  private stream: LiveStream | null = null;
   private hasOpened = false;
   private settling: ReturnType<typeof setTimeout> | undefined;
   private retry: ReturnType<typeof setTimeout> | undefined;
@@ -59,9 +62,12 @@ class Live {
   start(): void {
     const { signal, abort } = abortable();
     window.addEventListener("online", () => this.wake(), { signal });
-    window.addEventListener("offline", () => this.lost(), { signal });
+    window.addEventListener("offline", () => this.lost(false), { signal });
     document.addEventListener("visibilitychange", () => this.seen(), { signal });
-    // Timers of a page that goes into the back-forward cache stand still.
+    // Timers of a page that is frozen, or goes into the back-forward cache, stand still.
+    window.addEventListener("pagehide", () => this.rest(), { signal });
+    document.addEventListener("freeze", () => this.rest(), { signal });
+    document.addEventListener("resume", () => this.seen(), { signal });
     window.addEventListener("pageshow", (event) => event.persisted && this.wake(), { signal });
     const forget = onWake(() => {
       this.happened({ type: "signed-in" });
@@ -100,28 +106,31 @@ class Live {
     clearTimeout(this.retry);
     clearTimeout(this.impatience);
     this.impatience = setTimeout(() => this.happened({ type: "waited" }), PATIENCE_MS);
-    const { lastId } = this.feed;
-    const source = new EventSource(lastId === null ? "/api/events" : `/api/events?after=${lastId}`);
-    this.source = source;
     this.lastHeardMs = Date.now();
-    source.addEventListener("heartbeat", () => this.heard());
-    source.onopen = () => this.opened();
-    source.onerror = () => this.lost();
-    for (const kind of EVENT_KINDS) {
-      source.addEventListener(kind, (message: MessageEvent<string>) => {
-        this.heard();
-        const event = readEvent(kind, message.lastEventId, message.data);
-        if (event !== null) this.feed.push(event);
-      });
-    }
-    source.addEventListener("reset", () => {
-      this.feed.reset();
-      this.readAll();
+    this.stream = this.open(this.feed.lastId, {
+      opened: () => this.opened(),
+      heard: (messages) => this.take(messages),
+      failed: (refused) => this.lost(refused),
     });
   }
 
+  private take(messages: readonly StreamMessage[]): void {
+    this.lastHeardMs = Date.now();
+    for (const { event: kind, id, data } of messages) {
+      if (isEventKind(kind)) {
+        const event = readEvent(kind, id, data);
+        if (event !== null) this.feed.push(event);
+      } else if (kind === OVERSIZED) {
+        if (this.feed.skip(Number(id))) this.readAll();
+      } else if (kind === "reset") {
+        this.feed.reset();
+        this.readAll();
+      }
+    }
+  }
+
   private opened(): void {
-    this.heard();
+    this.lastHeardMs = Date.now();
     // Without a number nothing can be caught up: what was read before the stream began may be old.
     if (this.feed.lastId === null) {
       if (this.hasOpened) this.readAll();
@@ -130,15 +139,13 @@ class Live {
     this.hasOpened = true;
     // No event mends what could not be read while the server was away.
     void this.queryClient.invalidateQueries({
-      predicate: ({ state }) => state.status === "error" && isTransient(state.error),
+      predicate: ({ state }) => state.status === "error" && isUnanswered(state.error),
     });
     this.happened({ type: "opened" });
   }
 
-  private lost(): void {
-    if (this.source === null) return;
-    // A closed stream was refused, not lost; the reason may be that nobody is signed in.
-    const refused = this.source.readyState === EventSource.CLOSED;
+  private lost(refused: boolean): void {
+    if (this.stream === null) return;
     this.close();
     this.happened({ type: "failed" });
     clearTimeout(this.retry);
@@ -146,6 +153,7 @@ class Live {
     if (refused) void this.checkSession();
   }
 
+  /** Another tab may have signed in meanwhile; if not, asking brings the page to the sign-in. */
   private async checkSession(): Promise<void> {
     try {
       await this.queryClient.fetchQuery({ ...sessionQuery(), staleTime: 0 });
@@ -165,7 +173,7 @@ class Live {
     clearTimeout(this.hiding);
     if (document.hidden) {
       this.hiding = setTimeout(() => this.rest(), HIDDEN_MS);
-    } else if (this.source === null) {
+    } else if (this.stream === null) {
       this.wake();
     }
   }
@@ -184,18 +192,14 @@ class Live {
     if (sleptMs > SLEPT_MS) this.wake();
   }
 
-  private heard(): void {
-    this.lastHeardMs = Date.now();
-  }
-
   /** A server that hangs, or a network that swallows everything, closes no connection. */
   private checkSilence(): void {
-    if (this.source !== null && Date.now() - this.lastHeardMs > SILENCE_MS) this.lost();
+    if (this.stream !== null && Date.now() - this.lastHeardMs > SILENCE_MS) this.lost(false);
   }
 
   private close(): void {
-    this.source?.close();
-    this.source = null;
+    this.stream?.close();
+    this.stream = null;
   }
 
   private happened(happening: Happening): void {
@@ -219,6 +223,10 @@ class Live {
   private pollAll(): void {
     void this.queryClient.invalidateQueries({ predicate: isLive }, { cancelRefetch: false });
   }
+}
+
+function isUnanswered(error: unknown): boolean {
+  return isTransient(error) || (error instanceof Problem && error.isTimeout);
 }
 
 function abortable(): { signal: AbortSignal; abort: () => void } {

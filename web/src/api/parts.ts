@@ -53,6 +53,8 @@ export function commandsQuery(repository: string | null) {
  * `verification_success`. */
 export function useVerifyRepository() {
   return useMutation({
+    // Its error stands below the field.
+    meta: { quiet: true },
     mutationFn: (repositoryUrl: string) =>
       bodyOf(
         http.POST("/api/github/verify-repository", { body: { repository_url: repositoryUrl } }),

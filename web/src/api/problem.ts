@@ -5,7 +5,7 @@ export class Problem extends Error {
   override readonly name = "Problem";
   /** HTTP status; 0 when there was no answer. */
   readonly status: number;
-  /** Stable; `offline` and `unexpected_answer` are ours, the others the server's. */
+  /** Stable; `offline`, `timeout` and `unexpected_answer` are ours, the others the server's. */
   readonly code: string;
   readonly detail: string;
   readonly hint: string | null;
@@ -38,12 +38,18 @@ export class Problem extends Error {
     return this.code === OFFLINE;
   }
 
+  /** Nothing came in time. Not sent again by itself: that would take as long once more. */
+  get isTimeout(): boolean {
+    return this.code === TIMEOUT;
+  }
+
   get isSignedOut(): boolean {
     return this.status === 401;
   }
 }
 
 const OFFLINE = "offline";
+const TIMEOUT = "timeout";
 const STATUS_WORDS: Record<number, string> = {
   401: "You are not signed in",
   403: "This is not allowed",
@@ -61,6 +67,16 @@ export function offlineProblem(): Problem {
     code: OFFLINE,
     detail: "The server does not answer",
     hint: "Check that `awo up` is running. This page goes on by itself when it is.",
+  });
+}
+
+/** No answer within the time that one takes at most. What was asked for may still happen. */
+export function timeoutProblem(): Problem {
+  return new Problem({
+    status: 0,
+    code: TIMEOUT,
+    detail: "The server did not answer in time",
+    hint: "It may still do what was asked. Look again in a moment; `awo doctor` says how it is.",
   });
 }
 

@@ -828,7 +828,8 @@ export interface paths {
         put?: never;
         /**
          * Sign In
-         * @description Sign in: the answer sets a cookie. A token of a link works once.
+         * @description Sign in: the answer sets a cookie, and has the page's secret, which no other answer has. A
+         *     token of a link works once.
          */
         post: operations["sign_in"];
         /**
@@ -1062,6 +1063,11 @@ export interface components {
             cost_usd: number;
             /** Warnings */
             warnings: string[];
+            /**
+             * Rolled Back
+             * @description Rolled back, or being so: it cannot be retried
+             */
+            rolled_back: boolean;
             /** Git Commit Count */
             git_commit_count: number;
             /** Git Files Changed */
@@ -1177,6 +1183,11 @@ export interface components {
             cost_usd: number;
             /** Warnings */
             warnings: string[];
+            /**
+             * Rolled Back
+             * @description Rolled back, or being so: it cannot be retried
+             */
+            rolled_back: boolean;
         };
         /**
          * AgentWorkflowPhase
@@ -2097,6 +2108,15 @@ export interface components {
              * @description An API key
              */
             key?: string | null;
+        };
+        /** SignedIn */
+        SignedIn: {
+            session: components["schemas"]["Session"];
+            /**
+             * Page Secret
+             * @description To be sent as `X-AWO-Page` beside the cookie; it is never shown again
+             */
+            page_secret: string;
         };
         /** SignedOut */
         SignedOut: {
@@ -4129,7 +4149,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SessionAnswer"];
+                    "application/json": components["schemas"]["SignedIn"];
                 };
             };
             /** @description What went wrong, as application/problem+json */

@@ -1,7 +1,9 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
 
 import { bodyOf, http } from "./client";
 import { wakeLive } from "./live-store";
+import { forgetPageSecret, keepPageSecret, onSignedInElsewhere } from "./page-secret";
 
 export const sessionKeys = { session: () => ["session"] as const };
 
@@ -17,12 +19,16 @@ export function sessionQuery() {
 
 export type SignIn = { token: string } | { key: string };
 
-/** Signs in with a one-time link's token or an API key; the server sets the cookie. */
+/** Signs in with a one-time link's token or an API key; the server sets the cookie, and the page
+ * keeps what proves that it is ours. */
 export function useSignIn() {
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: async (how: SignIn) =>
-      (await bodyOf(http.POST("/api/session", { body: how }))).session,
+    mutationFn: async (how: SignIn) => {
+      const signedIn = await bodyOf(http.POST("/api/session", { body: how }));
+      keepPageSecret(signedIn.page_secret);
+      return signedIn.session;
+    },
     onSuccess: (session) => {
       // Whatever was loaded may have been another person's.
       queryClient.clear();
@@ -32,11 +38,27 @@ export function useSignIn() {
   });
 }
 
+/** Who signs in in another tab is signed in here as well. */
+export function useSignedInElsewhere(then: () => void): void {
+  const queryClient = useQueryClient();
+  // Outside system: what the browser's tabs share.
+  useEffect(() =>
+    onSignedInElsewhere(() => {
+      queryClient.clear();
+      wakeLive();
+      then();
+    }),
+  );
+}
+
 export function useSignOut() {
   const queryClient = useQueryClient();
   return useMutation({
     mutationFn: () => bodyOf(http.DELETE("/api/session")),
-    onSuccess: () => queryClient.clear(),
+    onSuccess: () => {
+      forgetPageSecret();
+      queryClient.clear();
+    },
   });
 }
 

@@ -28,8 +28,9 @@ export interface Override {
 
 const at = (id: string) => ({ params: { path: { agent_work_order_id: id } } });
 
-/** Everything that a person can do to an order, each a mutation. */
-export function useSteer(id: string) {
+/** Everything that a person can do to an order, each a mutation. `quiet`: the caller says what went
+ * wrong. */
+export function useSteer(id: string, { quiet = false }: { quiet?: boolean } = {}) {
   const prompt = useMutation({
     // Its error stands beside the text that was refused.
     meta: { quiet: true },
@@ -42,17 +43,17 @@ export function useSteer(id: string) {
       ),
   });
   return {
-    cancel: useVerb(id, () => http.POST(`${ORDER}/cancel`, at(id)), "cancelled"),
-    pause: useVerb(id, () => http.POST(`${ORDER}/pause`, at(id)), "paused"),
-    resume: useVerb(id, () => http.POST(`${ORDER}/resume`, at(id)), "running"),
+    cancel: useVerb({ id, quiet }, () => http.POST(`${ORDER}/cancel`, at(id)), "cancelled"),
+    pause: useVerb({ id, quiet }, () => http.POST(`${ORDER}/pause`, at(id)), "paused"),
+    resume: useVerb({ id, quiet }, () => http.POST(`${ORDER}/resume`, at(id)), "running"),
     /** What failed, or with a task everything from there on. */
     retry: useVerb<{ task?: string } | void>(
-      id,
+      { id, quiet },
       (from) =>
         http.POST(`${ORDER}/retry`, { ...at(id), body: from?.task ? { task: from.task } : {} }),
       "running",
     ),
-    rollback: useVerb(id, () => http.POST(`${ORDER}/rollback`, at(id))),
+    rollback: useVerb({ id, quiet }, () => http.POST(`${ORDER}/rollback`, at(id))),
     /** The agent gets the text at its next turn. */
     prompt,
     override: useOverride(id),
@@ -63,9 +64,19 @@ export type Steering = ReturnType<typeof useSteer>;
 
 type Answer = Promise<{ data?: { agent_work_order: Order } }>;
 
-function useVerb<V = void>(id: string, send: (variables: V) => Answer, expected?: OrderStatus) {
+interface About {
+  id: string;
+  quiet: boolean;
+}
+
+function useVerb<V = void>(
+  { id, quiet }: About,
+  send: (variables: V) => Answer,
+  expected?: OrderStatus,
+) {
   const queryClient = useQueryClient();
   return useMutation({
+    meta: { quiet },
     mutationFn: async (variables: V) => (await bodyOf(send(variables))).agent_work_order,
     onMutate: async () => {
       await stopReading(queryClient, id);
@@ -103,6 +114,8 @@ export function useCreateOrder() {
   const queryClient = useQueryClient();
   const [submission] = useState(() => new Submission());
   return useMutation({
+    // Its error stands in the form, beside the field if it names one.
+    meta: { quiet: true },
     mutationFn: async (order: NewOrder) => {
       const header = { "Idempotency-Key": submission.keyFor(order) };
       const answer = http.POST("/api/agent-work-orders", { params: { header }, body: order });

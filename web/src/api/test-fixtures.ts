@@ -2,7 +2,18 @@
 
 import { QueryClient } from "@tanstack/react-query";
 
-import type { Approval, LogEntry, LogPage, Order, OrderPage, OrderSummary, Task } from "./types";
+import type { Role } from "@/lib/roles";
+
+import type {
+  Approval,
+  LogEntry,
+  LogPage,
+  Order,
+  OrderPage,
+  OrderSummary,
+  Session,
+  Task,
+} from "./types";
 
 export function testClient(): QueryClient {
   return new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: Infinity } } });
@@ -80,6 +91,10 @@ export function anApproval(more: Partial<Approval> = {}): Approval {
     comment: null,
     ...more,
   };
+}
+
+export function aSession(role: Role): Session {
+  return { name: "somebody", role, repositories: null, expires_at: null };
 }
 
 export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Response {

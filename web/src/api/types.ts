@@ -1,5 +1,6 @@
 /** Short names for what the server sends. */
 
+import type { Role } from "@/lib/roles";
 import type { ApprovalState, OrderStatus, TaskState } from "@/lib/states";
 
 import type { components } from "./schema";
@@ -9,13 +10,15 @@ export type { ApprovalState, OrderStatus, TaskState } from "@/lib/states";
 type Schemas = components["schemas"];
 
 type Same<A, B> = [A, B] extends [B, A] ? true : false;
-/** A state that the server has and pages do not know, or the other way round, does not compile. */
+/** A state or a role that the server has and pages do not know, or the other way round, does not compile. */
 export const STATES_ARE_THE_SERVERS = {
   order: true,
   approval: true,
+  role: true,
 } satisfies {
   order: Same<OrderStatus, Schemas["AgentWorkOrderStatus"]>;
   approval: Same<ApprovalState, Schemas["Approval"]["state"]>;
+  role: Same<Role, Schemas["Session"]["role"]>;
 };
 
 export type Order = Schemas["AgentWorkOrder"];
@@ -64,5 +67,4 @@ export type RepositoryVerification = Schemas["GitHubRepositoryVerificationRespon
 
 export type ServerStatus = Schemas["Status"];
 export type Session = Schemas["Session"];
-export type Role = Session["role"];
 export type ProblemDocument = Schemas["ProblemDocument"];

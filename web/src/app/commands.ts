@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { ArrowRight, Keyboard, Plus, type LucideIcon } from "lucide-react";
 
 import { orderPageQuery } from "@/api/orders";
+import { useMay } from "@/api/roles";
 import { THEME_CHOICES } from "@/app/account-menu";
 import { NAV } from "@/app/nav";
 import { search, type Command } from "@/app/palette-model";
@@ -26,6 +27,7 @@ const DEBOUNCE_MS = 180;
 /** What can be done or opened for what is typed. */
 export function useCommands(query: string, onShortcuts: () => void) {
   const navigate = useNavigate();
+  const { allowed: mayOperate } = useMay("operate");
   const q = useDebounced(query.trim(), DEBOUNCE_MS);
   const orders = useQuery({
     ...orderPageQuery({ q }, 0, ORDERS_SHOWN),
@@ -33,16 +35,17 @@ export function useCommands(query: string, onShortcuts: () => void) {
     staleTime: 10_000,
     placeholderData: keepPreviousData,
   });
+  const begin: Runnable = {
+    id: "new",
+    label: "New work order",
+    words: "create start run agent",
+    group: "Do",
+    icon: Plus,
+    keys: "n",
+    run: () => void navigate({ to: "/new" }),
+  };
   const fixed: Runnable[] = [
-    {
-      id: "new",
-      label: "New work order",
-      words: "create start run agent",
-      group: "Do",
-      icon: Plus,
-      keys: "n",
-      run: () => void navigate({ to: "/new" }),
-    },
+    ...(mayOperate ? [begin] : []),
     ...NAV.map((item) => ({
       id: `go${item.to}`,
       label: item.label,

@@ -7,6 +7,7 @@ import { move } from "@/app/palette-model";
 import { cx } from "@/ui/cx";
 import { OVERLAY, PANEL } from "@/ui/dialog";
 import { Kbd } from "@/ui/kbd";
+import { useFocusReturn } from "@/ui/use-focus-return";
 
 export interface PaletteProps {
   onClose: () => void;
@@ -19,6 +20,7 @@ export function Palette({ onClose, onShortcuts }: PaletteProps) {
   const list = useRef<HTMLDivElement>(null);
   const [query, setQuery] = useState("");
   const [chosen, setChosen] = useState(0);
+  const giveFocusBack = useFocusReturn(true);
   const { commands, searching, error } = useCommands(query, onShortcuts);
   const at = Math.min(chosen, commands.length - 1);
 
@@ -53,6 +55,7 @@ export function Palette({ onClose, onShortcuts }: PaletteProps) {
         <Radix.Overlay className={OVERLAY} />
         <Radix.Content
           aria-describedby={undefined}
+          onCloseAutoFocus={giveFocusBack}
           className={cx(PANEL, "top-[10dvh] max-h-[70dvh] max-w-xl overflow-hidden")}
         >
           <VisuallyHidden.Root>

@@ -1,5 +1,6 @@
 import { Plus, Search } from "lucide-react";
 
+import { useMay } from "@/api/roles";
 import { AccountMenu } from "@/app/account-menu";
 import { LiveIndicator } from "@/app/live-indicator";
 import { Mark } from "@/app/mark";
@@ -10,6 +11,7 @@ import { ButtonLink, PlainLink } from "@/ui/link";
 
 /** For phones: what is at the top. */
 export function TopBar({ onPalette, onShortcuts }: Omit<BarProps, "counts">) {
+  const { allowed: mayOperate } = useMay("operate");
   return (
     <header className="sticky top-0 z-20 flex h-12 items-center gap-1 border-b border-line bg-sunken px-3 md:hidden">
       <PlainLink to="/" aria-label="Agent Work Orders, inbox" className="rounded-md p-0.5">
@@ -17,10 +19,12 @@ export function TopBar({ onPalette, onShortcuts }: Omit<BarProps, "counts">) {
       </PlainLink>
       <LiveIndicator className="ml-2 flex-1" />
       <IconButton label="Search or jump" icon={Search} onClick={onPalette} />
-      <ButtonLink to="/new" variant="primary" size="sm" aria-label="New work order">
-        <Plus aria-hidden className="size-4" />
-        New
-      </ButtonLink>
+      {mayOperate && (
+        <ButtonLink to="/new" variant="primary" size="sm" aria-label="New work order">
+          <Plus aria-hidden className="size-4" />
+          New
+        </ButtonLink>
+      )}
       <div className="ml-1 shrink-0">
         <AccountMenu compact onShortcuts={onShortcuts} />
       </div>

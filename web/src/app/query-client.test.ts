@@ -46,9 +46,14 @@ describe("a failed mutation", () => {
     expect(screen.getByText("Wait for the task to end.")).toBeInTheDocument();
   });
 
-  it("is left to whoever shows it: quiet ones and fields of forms", async () => {
+  it("is told also when it names a field: not every button stands in a form", async () => {
+    await fail(problem(404, { field: "task" }));
+    expect(await screen.findByText("It broke")).toBeInTheDocument();
+  });
+
+  it("is left to whoever says to show it", async () => {
     await fail(problem(409), true);
-    await fail(problem(422, { field: "repository_url" }));
+    await fail(problem(422, { field: "repository_url" }), true);
     expect(screen.queryByText("It broke")).not.toBeInTheDocument();
   });
 

@@ -21,11 +21,6 @@ export function mayRetry(failures: number, error: unknown): boolean {
   return error.isOffline || error.status >= 500;
 }
 
-/** A form shows what is wrong with its fields beside them. */
-function isShownInForm(error: unknown): boolean {
-  return error instanceof Problem && (error.field !== null || error.errors.length > 0);
-}
-
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const noticeSignedOut = (error: unknown): boolean => {
     const signedOut = error instanceof Problem && error.isSignedOut;
@@ -40,7 +35,7 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
     queryCache: new QueryCache({ onError: noticeSignedOut }),
     mutationCache: new MutationCache({
       onError: (error, _variables, _context, mutation) => {
-        if (noticeSignedOut(error) || mutation.meta?.quiet || isShownInForm(error)) return;
+        if (noticeSignedOut(error) || mutation.meta?.quiet) return;
         const failure = describeFailure(error);
         toast({ tone: "bad", title: failure.title, description: failure.hint ?? undefined });
       },

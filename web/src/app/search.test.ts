@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 
-import { ordersSearch, parseSearch, stringifySearch, workflowSearch } from "@/app/search";
+import {
+  orderSearch,
+  ordersSearch,
+  parseSearch,
+  stringifySearch,
+  workflowSearch,
+} from "@/app/search";
 
 describe("the search part of the address", () => {
   it("repeats names for lists and keeps numbers as text", () => {
@@ -19,7 +25,18 @@ describe("the search part of the address", () => {
       status: ["failed"],
     });
     expect(ordersSearch({ status: "running" })).toEqual({ status: ["running"] });
+    expect(ordersSearch({ sort: "updated_at", order: "asc" })).toEqual({
+      sort: "updated_at",
+      order: "asc",
+    });
+    expect(ordersSearch({ sort: "cost; DROP", order: "up" })).toEqual({});
     expect(ordersSearch({ status: { a: 1 }, q: ["a", "b"] })).toEqual({});
+  });
+
+  it("keeps what is looked at of an order", () => {
+    const search = { tab: "logs", task: "build.fix[1]", level: "error", q: "x", follow: "off" };
+    expect(orderSearch({ ...search, evil: "1" })).toEqual(search);
+    expect(orderSearch({ level: "loud", follow: "on", q: ["a"] })).toEqual({});
   });
 
   it("keeps a version and a task", () => {

@@ -46,6 +46,12 @@ export interface OrdersSearch {
   repository?: string;
   workflow?: string;
   q?: string;
+  sort?: "created_at" | "updated_at";
+  order?: "asc" | "desc";
+}
+
+function oneOf<Value extends string>(given: unknown, known: readonly Value[]): Value | undefined {
+  return known.find((value) => value === given);
 }
 
 export function ordersSearch(raw: Raw): OrdersSearch {
@@ -54,10 +60,25 @@ export function ordersSearch(raw: Raw): OrdersSearch {
   return {
     status: status.length > 0 ? status : undefined,
     ...texts(raw, ["repository", "workflow", "q"]),
+    sort: oneOf(raw["sort"], ["created_at", "updated_at"]),
+    order: oneOf(raw["order"], ["asc", "desc"]),
   };
 }
 
-export const orderSearch = (raw: Raw) => texts(raw, ["tab", "task"]);
+export interface OrderSearch {
+  tab?: string;
+  task?: string;
+  /** Of the log. */
+  level?: "debug" | "info" | "warning" | "error";
+  q?: string;
+  follow?: "off";
+}
+
+export const orderSearch = (raw: Raw): OrderSearch => ({
+  ...texts(raw, ["tab", "task", "q"]),
+  level: oneOf(raw["level"], ["debug", "info", "warning", "error"]),
+  follow: oneOf(raw["follow"], ["off"]),
+});
 export const newOrderSearch = (raw: Raw) =>
   texts(raw, ["repository", "workflow", "prompt", "from"]);
 export const workflowSearch = (raw: Raw) => texts(raw, ["version", "task"]);

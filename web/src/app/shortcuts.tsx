@@ -1,6 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
 
+import { useMay } from "@/api/roles";
 import { NAV } from "@/app/nav";
 import { listenForShortcuts, useAllShortcuts, useShortcuts } from "@/lib/shortcuts";
 import { Dialog } from "@/ui/dialog";
@@ -16,6 +17,7 @@ interface Openers {
 /** What works on every page. */
 export function useGlobalShortcuts({ onPalette, onShortcuts }: Openers): void {
   const navigate = useNavigate();
+  const { allowed: mayOperate } = useMay("operate");
   useShortcuts([
     ...NAV.map((item) => ({
       keys: item.keys,
@@ -23,12 +25,16 @@ export function useGlobalShortcuts({ onPalette, onShortcuts }: Openers): void {
       group: "Go to",
       run: () => void navigate({ to: item.to }),
     })),
-    {
-      keys: "n",
-      label: "New work order",
-      group: "Everywhere",
-      run: () => void navigate({ to: "/new" }),
-    },
+    ...(mayOperate
+      ? [
+          {
+            keys: "n",
+            label: "New work order",
+            group: "Everywhere",
+            run: () => void navigate({ to: "/new" }),
+          },
+        ]
+      : []),
     {
       keys: "/",
       label: "Search on this page",
@@ -55,7 +61,7 @@ export function useGlobalShortcuts({ onPalette, onShortcuts }: Openers): void {
   useEffect(() => listenForShortcuts(window), []);
 }
 
-const GROUPS = ["Everywhere", "Go to", "This page"];
+const GROUPS = ["Everywhere", "Go to", "This order", "This page"];
 
 /** Everything that the keyboard can do now. */
 export function ShortcutSheet({ onClose }: { onClose: () => void }) {

@@ -1,5 +1,6 @@
 import { Plus, Search } from "lucide-react";
 
+import { useMay } from "@/api/roles";
 import { AccountMenu } from "@/app/account-menu";
 import { LiveIndicator } from "@/app/live-indicator";
 import { Mark } from "@/app/mark";
@@ -16,6 +17,7 @@ export interface BarProps {
 
 /** For wide screens. */
 export function Sidebar({ counts, onPalette, onShortcuts }: BarProps) {
+  const { allowed: mayOperate } = useMay("operate");
   return (
     <header className="sticky top-0 flex h-dvh w-64 shrink-0 flex-col gap-4 border-r border-line bg-sunken px-3 py-4 max-md:hidden">
       <PlainLink to="/" className="flex items-center gap-2.5 rounded-md px-2 font-semibold">
@@ -23,10 +25,12 @@ export function Sidebar({ counts, onPalette, onShortcuts }: BarProps) {
         Agent Work Orders
       </PlainLink>
       <div className="flex flex-col gap-2">
-        <ButtonLink to="/new" variant="primary">
-          <Plus aria-hidden className="size-4" />
-          New work order
-        </ButtonLink>
+        {mayOperate && (
+          <ButtonLink to="/new" variant="primary">
+            <Plus aria-hidden className="size-4" />
+            New work order
+          </ButtonLink>
+        )}
         <button
           type="button"
           onClick={onPalette}

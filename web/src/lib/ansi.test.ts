@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { MAX_SEGMENTS, parseAnsi, stripAnsi } from "./ansi";
+import { MAX_SEGMENTS, parseAnsi, stripAnsi, truncateAnsi } from "./ansi";
 import { seeded } from "./test-random";
 
 const E = "\u001b";
@@ -130,5 +130,27 @@ describe("parseAnsi", () => {
       expect(joined).toBe(stripAnsi(line));
       expect(joined.includes(E)).toBe(false);
     }
+  });
+});
+
+describe("truncateAnsi", () => {
+  const RED = "\u001b[31m";
+
+  it("counts what is seen, and cuts no sequence in two", () => {
+    expect(truncateAnsi(`${RED}abc`, 3)).toBe(`${RED}abc`);
+    expect(truncateAnsi(`${RED}abcd`, 3)).toBe(`${RED}ab…`);
+    expect(stripAnsi(truncateAnsi(`ab${RED}cd`, 3))).toBe("ab…");
+    expect(truncateAnsi(`abc${RED}`, 3)).toBe(`abc${RED}`);
+    for (let max = 1; max < 12; max++) {
+      expect(stripAnsi(truncateAnsi(`x${RED}y`.repeat(6), max))).toMatch(/^[xy]*…?$/);
+    }
+  });
+
+  it("is bounded also where nothing is seen", () => {
+    expect(truncateAnsi(RED.repeat(10_000) + "end", 10).length).toBeLessThan(200);
+  });
+
+  it("leaves no half of a character", () => {
+    expect(truncateAnsi("a😀😀😀😀", 3)).toBe("a…");
   });
 });

@@ -3,7 +3,7 @@
  * terminal would obey — cursor moves, titles, links, device strings — is dropped. Linear in the
  * length of the line, and bounded in the number of segments.
  */
-import { clean } from "./text";
+import { clean, head } from "./text";
 
 const COLOURS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"] as const;
 type Colour = (typeof COLOURS)[number];
@@ -90,6 +90,32 @@ export function stripAnsi(line: string): string {
     at = from = readSequence(line, at).end;
   }
   return clean(out + line.slice(from));
+}
+
+/** How many sequences a cut text may have for each of its characters, on average. */
+const RAW_FOR_ONE = 16;
+
+/** At most `max` visible characters, the sign of the cut included. What a terminal would obey does
+ * not count and is never cut in two: half of a sequence would be shown as text. */
+export function truncateAnsi(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const most = max * RAW_FOR_ONE;
+  let seen = 0;
+  let cut = 0;
+  let at = 0;
+  while (at < text.length && at < most) {
+    const code = text.charCodeAt(at);
+    if (code === ESC || (code >= 0x90 && code <= 0x9f)) {
+      at = readSequence(text, at).end;
+      continue;
+    }
+    if (seen === max - 1) cut = at;
+    if (seen === max) break;
+    seen++;
+    at++;
+  }
+  if (at >= text.length) return text;
+  return head(text, seen < max ? at : cut) + "…";
 }
 
 interface Sequence {

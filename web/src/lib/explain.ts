@@ -9,6 +9,8 @@ export interface OrderLike {
   error_code: string | null;
   error_message: string | null;
   error_hint: string | null;
+  /** Or is being: it is over for good. */
+  rolled_back?: boolean;
 }
 
 export interface WaitingExplanation {
@@ -115,6 +117,7 @@ interface Advice {
 }
 
 const RETRY = "Retry the order when that is done.";
+const ROLLED_BACK = "It was rolled back and is over. Create a new order to try again.";
 const TRANSCRIPT = "Read the transcript to see what the agent tried.";
 
 const BY_CODE: Record<string, Advice> = {
@@ -184,8 +187,12 @@ export function guidance(order: OrderLike): Guidance | null {
   const hint = order.error_hint?.trim();
   const general = known?.steps ?? ["Look at the task that failed and its log, then retry."];
   // The server knows the case; what is known here is general, and would say it again.
-  const retry = general.filter((step) => /retry/i.test(step)).slice(-1);
-  const steps = hint ? [hint, ...(/retry/i.test(hint) ? [] : retry)] : [...general];
+  const isRetry = (step: string) => /retry/i.test(step);
+  const retry = general.filter(isRetry).slice(-1);
+  const advice = hint ? [hint, ...(isRetry(hint) ? [] : retry)] : [...general];
+  const steps = order.rolled_back
+    ? [...advice.filter((step) => !isRetry(step)), ROLLED_BACK]
+    : advice;
   return {
     title: known?.title ?? "The order failed",
     what: order.error_message?.trim() || "No reason was given.",

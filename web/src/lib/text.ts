@@ -109,9 +109,14 @@ export function truncateMiddle(text: string, max: number): string {
   return head(text, front) + ELLIPSIS + tail(text, kept - front);
 }
 
+/** 12034 → "12,034". */
+export function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
 /** `plural(2, "file")` → "2 files"; `plural(2, "try", "tries")` → "2 tries". */
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
+export function plural(amount: number, one: string, many = `${one}s`): string {
+  return `${count(amount)} ${amount === 1 ? one : many}`;
 }
 
 /** The first line that says something. */

@@ -3,6 +3,7 @@
  * what people and the system told it. Data of tools is anything at all: it is shown as text.
  */
 import { usageOf, type Usage } from "./transcript-usage";
+import { stripAnsi, truncateAnsi } from "./ansi";
 import { firstLine, head, truncate } from "./text";
 
 export interface TranscriptLike {
@@ -170,17 +171,22 @@ function detailsOf(data: Record<string, unknown>): [string, string][] {
 }
 
 function summaryOf(given: unknown): string {
-  if (typeof given === "string") return truncate(firstLine(given), SUMMARY_LIMIT);
+  if (typeof given === "string") return brief(given);
   if (typeof given !== "object" || given === null) return "";
   const input = given as Record<string, unknown>;
   for (const name of SUMMARY_KEYS) {
     const value = Object.hasOwn(input, name) ? input[name] : undefined;
     const text = Array.isArray(value) ? value.slice(0, 50).map(String).join(" ") : value;
     if (typeof text === "string" && text.trim() !== "") {
-      return truncate(firstLine(text), SUMMARY_LIMIT);
+      return brief(text);
     }
   }
   return "";
+}
+
+/** One line; without colours, which would be shown as text where they are cut. */
+function brief(text: string): string {
+  return truncate(stripAnsi(truncateAnsi(firstLine(text), SUMMARY_LIMIT)), SUMMARY_LIMIT);
 }
 
 /** Any value as text for people; never throws, never without bound. */

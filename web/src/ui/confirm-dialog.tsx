@@ -4,6 +4,7 @@ import { useState, type ReactNode } from "react";
 import { Button } from "@/ui/button";
 import { cx } from "@/ui/cx";
 import { OVERLAY, PANEL } from "@/ui/dialog";
+import { useFocusReturn } from "@/ui/use-focus-return";
 
 export interface ConfirmDialogProps {
   open?: boolean;
@@ -36,6 +37,7 @@ export function ConfirmDialog({
   const [own, setOwn] = useState(false);
   const [busy, setBusy] = useState(false);
   const open = controlled ?? own;
+  const giveFocusBack = useFocusReturn(open);
   const setOpen = (next: boolean) => {
     if (busy && !next) return;
     setOwn(next);
@@ -58,7 +60,10 @@ export function ConfirmDialog({
       {trigger && <Radix.Trigger asChild>{trigger}</Radix.Trigger>}
       <Radix.Portal>
         <Radix.Overlay className={OVERLAY} />
-        <Radix.Content className={cx(PANEL, "top-[18dvh] max-w-md")}>
+        <Radix.Content
+          className={cx(PANEL, "top-[18dvh] max-w-md")}
+          onCloseAutoFocus={trigger ? undefined : giveFocusBack}
+        >
           <div className="min-h-0 overflow-y-auto px-5 pt-4 pb-4">
             <Radix.Title className="text-base font-semibold break-words">{title}</Radix.Title>
             <Radix.Description asChild>

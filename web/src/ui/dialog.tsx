@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 
 import { Button } from "@/ui/button";
 import { cx } from "@/ui/cx";
+import { useFocusReturn } from "@/ui/use-focus-return";
 
 export const OVERLAY = "fixed inset-0 z-40 bg-black/45 motion-safe:animate-fade";
 export const PANEL =
@@ -42,6 +43,7 @@ export function Dialog({
   footer,
   children,
 }: DialogProps) {
+  const giveFocusBack = useFocusReturn(open ?? false);
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       {trigger && <Radix.Trigger asChild>{trigger}</Radix.Trigger>}
@@ -50,6 +52,7 @@ export function Dialog({
         <Radix.Content
           className={cx(PANEL, "top-[8dvh]", WIDTH[size])}
           onOpenAutoFocus={beginInside}
+          onCloseAutoFocus={trigger ? undefined : giveFocusBack}
           {...(description ? {} : { "aria-describedby": undefined })}
         >
           <div className="flex items-start gap-4 px-5 pt-4">

@@ -1,5 +1,6 @@
 import { act, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import { useState } from "react";
 import { afterEach, describe, expect, it } from "vitest";
 
 import { Button } from "@/ui/button";
@@ -65,6 +66,60 @@ describe("ConfirmDialog", () => {
     await userEvent.click(screen.getByRole("button", { name: "Cancel order" }));
     await userEvent.click(screen.getByRole("button", { name: "Cancel it" }));
     expect(screen.getByRole("alertdialog", { name: "Cancel this order?" })).toBeInTheDocument();
+  });
+});
+
+describe("a layer that something other than a button opened", () => {
+  function Page({ keepsField = true }: { keepsField?: boolean }) {
+    const [open, setOpen] = useState(false);
+    return (
+      <>
+        <h1 tabIndex={-1}>Order</h1>
+        {(keepsField || !open) && (
+          <input aria-label="Field" onKeyDown={(event) => event.key === "x" && setOpen(true)} />
+        )}
+        <Menu trigger={<Button>More</Button>}>
+          <MenuItem onSelect={() => setOpen(true)}>Cancel…</MenuItem>
+        </Menu>
+        <ConfirmDialog
+          open={open}
+          onOpenChange={setOpen}
+          title="Cancel?"
+          description=""
+          confirmLabel="Yes"
+          onConfirm={() => {}}
+        />
+      </>
+    );
+  }
+  const answer = async () => {
+    await screen.findByRole("alertdialog");
+    await userEvent.click(screen.getByRole("button", { name: "Keep as it is" }));
+    await waitFor(() => expect(screen.queryByRole("alertdialog")).not.toBeInTheDocument());
+  };
+
+  it("gives the focus back to where it was", async () => {
+    render(<Page />);
+    screen.getByLabelText("Field").focus();
+    await userEvent.keyboard("x");
+    await answer();
+    await waitFor(() => expect(screen.getByLabelText("Field")).toHaveFocus());
+  });
+
+  it("gives it to the heading when that is gone", async () => {
+    render(<Page keepsField={false} />);
+    screen.getByLabelText("Field").focus();
+    await userEvent.keyboard("x");
+    await answer();
+    await waitFor(() => expect(screen.getByRole("heading")).toHaveFocus());
+  });
+
+  it("gives it to the button of the menu that it was chosen from", async () => {
+    render(<Page />);
+    screen.getByRole("button", { name: "More" }).focus();
+    await userEvent.keyboard("{Enter}{Enter}");
+    await answer();
+    await waitFor(() => expect(screen.getByRole("button", { name: "More" })).toHaveFocus());
   });
 });
 

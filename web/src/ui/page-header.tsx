@@ -53,8 +53,8 @@ export function PageHeader({
             <ol className="flex flex-wrap items-center gap-1 text-[13px] text-ink-faint">
               {breadcrumbs.map((crumb, index) => (
                 <li key={index} className="flex min-w-0 items-center gap-1">
+                  {index > 0 && <ChevronRight aria-hidden className="size-3.5" />}
                   {crumb}
-                  <ChevronRight aria-hidden className="size-3.5" />
                 </li>
               ))}
             </ol>

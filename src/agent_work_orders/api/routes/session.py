@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from agent_work_orders.api import administration_models as models
-from agent_work_orders.api import auth, cookies, requests, views
+from agent_work_orders.api import auth, cookies, page_secret, requests, views
 from agent_work_orders.api.asked import house_of, identity_of, rooms_of
 from agent_work_orders.api.hub import Hub
 from agent_work_orders.bootstrap import House
@@ -18,9 +18,10 @@ router = APIRouter(prefix="/api/session", tags=["session"])
 SIGN_IN_PATH = "/sign-in"
 
 
-@router.post("", status_code=201, response_model=models.SessionAnswer)
+@router.post("", status_code=201, response_model=models.SignedIn)
 async def sign_in(request: Request, body: requests.SignInRequest) -> Response:
-    """Sign in: the answer sets a cookie. A token of a link works once."""
+    """Sign in: the answer sets a cookie, and has the page's secret, which no other answer has. A
+    token of a link works once."""
     body.check()
     house = house_of(request)
     proven = _proven(house, body)
@@ -32,7 +33,11 @@ async def sign_in(request: Request, body: requests.SignInRequest) -> Response:
     await _note(request, proven, "session.create", session.session_id, by=_way(body))
     identity = auth.Identity(caller=proven.caller, holder=proven.holder, session=session)
     cookie = _cookie(request, secret, ABSOLUTE_MS // 1000)
-    return views.answer({"session": views.session(identity)}, 201, {"Set-Cookie": cookie})
+    answer = {
+        "session": views.session(identity),
+        "page_secret": page_secret.of_session(house.local_key, session.session_id),
+    }
+    return views.answer(answer, 201, {"Set-Cookie": cookie})
 
 
 @router.get("", response_model=models.SessionAnswer)

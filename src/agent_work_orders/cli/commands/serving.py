@@ -57,7 +57,8 @@ def up(
     def ready(url: str, house: House) -> None:
         key = settings.home / LOCAL_KEY
         token = house.links.mint(local_holder(house.local_key))
-        link = browser.reachable(url) + f"/sign-in#{token}"
+        here = browser.reachable(url)
+        link = f"{here}/sign-in#{token}"
         if as_json:
             print_json({"url": url, "home": str(settings.home), "key_file": str(key), "link": link})
             return
@@ -68,7 +69,7 @@ def up(
                 ("dashboard", f"{link}  (works once, for ten minutes; then: awo open)"),
                 ("data", str(settings.home)),
                 ("key", f"in {key}"),
-                ("docs", f"{url}/docs"),
+                ("docs", f"{here}/docs"),
             ]
         )
         if not no_open and screen.terminal:

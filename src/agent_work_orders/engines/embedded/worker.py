@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 # Shorter than anybody notices, longer than a task that does nothing.
 TELL_AFTER_S = 0.02
+# A library below a tool may swallow a cancellation: whoever goes on is told again. Longer than an
+# execution needs to end its processes.
+INSIST_S = 15.0
 
 
 class Job(NamedTuple):
@@ -82,10 +85,11 @@ class Worker:
         """Stop what runs, without an answer: the next start takes it up again."""
         running: list[asyncio.Task[Any]] = [task for _, task in self._jobs.values()]
         running += self._others
-        for task in running:
-            task.cancel()
-        if running:
-            await asyncio.wait(running)
+        left = set(running)
+        while left:
+            for task in left:
+                task.cancel()
+            _, left = await asyncio.wait(left, timeout=INSIST_S)
 
     # -- tool tasks
 
@@ -130,7 +134,7 @@ class Worker:
     def _cancel(self, held: Held, effect: ask.CancelRunning) -> None:
         found = self._jobs.get((held.run.run_id, effect.path))
         if found is not None and found[0] == effect.attempt:
-            found[1].cancel()
+            _stop(found[1])
             return
         # Still in the queue: nothing runs, so the answer can be given here.
         name = f"perform:{effect.path}:{effect.attempt}"
@@ -211,6 +215,12 @@ class Worker:
         task = asyncio.get_running_loop().create_task(work)
         self._others.add(task)
         task.add_done_callback(self._others.discard)
+
+
+def _stop(task: asyncio.Task[Answer]) -> None:
+    if not task.done():
+        task.cancel()
+        asyncio.get_running_loop().call_later(INSIST_S, _stop, task)
 
 
 async def _durable(held: Held) -> bool:

@@ -115,7 +115,8 @@ class Followers:
                         return
                     one.linger -= 1
             try:
-                await asyncio.wait_for(one.wake.wait(), pause_s)
+                async with asyncio.timeout(pause_s):
+                    await one.wake.wait()
                 pause_s = BUSY_S
             except TimeoutError:
                 pause_s = min(IDLE_S, 2 * pause_s)

@@ -200,4 +200,5 @@ def _record(row: Sequence[Any]) -> OrderRecord:
     values = dict(zip(_FIELDS, row, strict=True))
     values["agent"] = from_json(values["agent"])
     values["warnings"] = from_json(values["warnings"])
+    values["rolled_back"] = bool(values["rolled_back"])
     return OrderRecord(**values)

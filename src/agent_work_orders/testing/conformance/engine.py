@@ -77,15 +77,13 @@ async def submit(rig: Rig, plan: Plan, **inputs: Any) -> str:
 async def until(
     rig: Rig, run_id: str, wanted: Callable[[Run], bool], why: str = "the run to move"
 ) -> Run:
-    async def watch() -> Run:
-        while True:
-            run = await rig.engine.run(run_id)
-            if run is not None and wanted(run):
-                return run
-            await asyncio.sleep(0.01)
-
     try:
-        return await asyncio.wait_for(watch(), PATIENCE_S)
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                run = await rig.engine.run(run_id)
+                if run is not None and wanted(run):
+                    return run
+                await asyncio.sleep(0.01)
     except TimeoutError:
         run = await rig.engine.run(run_id)
         states = {} if run is None else {path: task.state for path, task in run.tasks.items()}

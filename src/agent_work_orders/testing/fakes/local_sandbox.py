@@ -207,7 +207,8 @@ async def _until_idle(capture: _Capture, idle_s: float) -> int:
     while True:
         capture.heard.clear()
         try:
-            await asyncio.wait_for(capture.heard.wait(), idle_s)
+            async with asyncio.timeout(idle_s):
+                await capture.heard.wait()
         except TimeoutError:
             return 0
 

@@ -6,15 +6,15 @@ import { useLiveState } from "@/api/live";
 import { agentsQuery, sandboxTypesQuery } from "@/api/parts";
 import { sessionQuery } from "@/api/session";
 import { statusQuery } from "@/api/status";
-import type { ServerStatus } from "@/api/types";
+import { useMay } from "@/api/roles";
+import type { Agent, SandboxType, ServerStatus } from "@/api/types";
 import { Badge } from "@/ui/badge";
 import { Card } from "@/ui/card";
 import { Code } from "@/ui/code";
-import { ErrorState } from "@/ui/error-state";
 import { Link } from "@/ui/link";
+import { Loaded } from "@/ui/loaded";
 import { PageHeader } from "@/ui/page-header";
 import { SafeText } from "@/ui/safe-text";
-import { SkeletonText } from "@/ui/skeleton";
 import { RelativeTime } from "@/ui/time";
 
 import { findings, type Finding } from "./model";
@@ -34,21 +34,15 @@ export function AboutPage() {
         title="About and health"
         description="How this server is, and what it can run here."
       />
-      {status.isPending && (
-        <Card aria-busy>
-          <SkeletonText lines={6} />
-        </Card>
-      )}
-      {status.isError && (
-        <ErrorState
-          error={status.error}
-          onRetry={() => void status.refetch()}
-          retrying={status.isFetching}
-        />
-      )}
       <div className="grid items-start gap-4 lg:grid-cols-2">
-        {status.data && <Health status={status.data} />}
-        {status.data && <Numbers status={status.data} />}
+        <Loaded query={status}>
+          {(shown) => (
+            <>
+              <Health status={shown} />
+              <Numbers status={shown} />
+            </>
+          )}
+        </Loaded>
         <Agents />
         <Sandboxes />
         <Connection version={status.data?.version ?? null} />
@@ -137,29 +131,35 @@ function Agents() {
   const agents = useQuery(agentsQuery());
   return (
     <Card title="Agents">
-      {agents.isPending && <SkeletonText lines={4} />}
-      {agents.isError && <ErrorState error={agents.error} onRetry={() => void agents.refetch()} />}
-      <ul className="flex flex-col gap-3">
-        {agents.data?.map((agent) => (
-          <li key={agent.name}>
-            <p className="flex flex-wrap items-center gap-2">
-              <Code>{agent.name}</Code>
-              {agent.default && <Badge tone="neutral">Default</Badge>}
-              {agent.problem === null ? (
-                <Badge tone="good" icon={CircleCheck}>
-                  Can run
-                </Badge>
-              ) : (
-                <Badge tone="attention" icon={TriangleAlert}>
-                  Not set up
-                </Badge>
-              )}
-            </p>
-            <p className="mt-0.5 text-[13px] text-ink-soft">{agent.problem ?? agent.description}</p>
-          </li>
-        ))}
-      </ul>
+      <Loaded query={agents} lines={4} bare>
+        {(known) => <AgentList agents={known} />}
+      </Loaded>
     </Card>
+  );
+}
+
+function AgentList({ agents }: { agents: readonly Agent[] }) {
+  return (
+    <ul className="flex flex-col gap-3">
+      {agents.map((agent) => (
+        <li key={agent.name}>
+          <p className="flex flex-wrap items-center gap-2">
+            <Code>{agent.name}</Code>
+            {agent.default && <Badge tone="neutral">Default</Badge>}
+            {agent.problem === null ? (
+              <Badge tone="good" icon={CircleCheck}>
+                Can run
+              </Badge>
+            ) : (
+              <Badge tone="attention" icon={TriangleAlert}>
+                Not set up
+              </Badge>
+            )}
+          </p>
+          <p className="mt-0.5 text-[13px] text-ink-soft">{agent.problem ?? agent.description}</p>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -167,28 +167,35 @@ function Sandboxes() {
   const types = useQuery(sandboxTypesQuery());
   return (
     <Card title="Sandboxes">
-      {types.isPending && <SkeletonText lines={4} />}
-      {types.isError && <ErrorState error={types.error} onRetry={() => void types.refetch()} />}
-      <ul className="flex flex-col gap-2">
-        {types.data?.map((type) => (
-          <li key={type.name}>
-            <p className="flex flex-wrap items-center gap-2">
-              <Code>{type.name}</Code>
-              {type.default && <Badge tone="neutral">Default</Badge>}
-              {!type.available && <Badge tone="quiet">Planned</Badge>}
-            </p>
-            {type.isolation && (
-              <p className="mt-0.5 text-[13px] text-ink-soft">{type.isolation.summary}</p>
-            )}
-          </li>
-        ))}
-      </ul>
+      <Loaded query={types} lines={4} bare>
+        {(known) => <SandboxList types={known} />}
+      </Loaded>
     </Card>
+  );
+}
+
+function SandboxList({ types }: { types: readonly SandboxType[] }) {
+  return (
+    <ul className="flex flex-col gap-2">
+      {types.map((type) => (
+        <li key={type.name}>
+          <p className="flex flex-wrap items-center gap-2">
+            <Code>{type.name}</Code>
+            {type.default && <Badge tone="neutral">Default</Badge>}
+            {!type.available && <Badge tone="quiet">Planned</Badge>}
+          </p>
+          {type.isolation && (
+            <p className="mt-0.5 text-[13px] text-ink-soft">{type.isolation.summary}</p>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }
 
 function Connection({ version }: { version: string | null }) {
   const live = useLiveState();
+  const { allowed: mayOperate } = useMay("operate");
   const session = useQuery(sessionQuery());
   const status = useQuery(statusQuery());
   return (
@@ -217,9 +224,11 @@ function Connection({ version }: { version: string | null }) {
             OpenAPI
           </a>
         </Line>
-        <Line name="Begin">
-          <Link to="/new">Create a work order</Link>
-        </Line>
+        {mayOperate && (
+          <Line name="Begin">
+            <Link to="/new">Create a work order</Link>
+          </Line>
+        )}
       </dl>
     </Card>
   );

@@ -7,11 +7,10 @@ import type { Approval } from "@/api/types";
 import { Card } from "@/ui/card";
 import { CodeBlock } from "@/ui/code";
 import { CopyButton } from "@/ui/copy-button";
-import { ErrorState } from "@/ui/error-state";
 import { ButtonLink, Link } from "@/ui/link";
+import { Loaded } from "@/ui/loaded";
 import { PageHeader } from "@/ui/page-header";
 import { SafeText } from "@/ui/safe-text";
-import { SkeletonText } from "@/ui/skeleton";
 import { ApprovalBadge } from "@/ui/status-badge";
 import { RelativeTime } from "@/ui/time";
 
@@ -39,24 +38,16 @@ export function ApprovalPage() {
         ]}
         description={approval.data && <Facts approval={approval.data} />}
       />
-      {approval.isPending && (
-        <Card aria-busy>
-          <SkeletonText lines={6} />
-        </Card>
-      )}
-      {approval.isError && (
-        <ErrorState
-          error={approval.error}
-          onRetry={() => void approval.refetch()}
-          retrying={approval.isFetching}
-          action={
-            <ButtonLink to="/approvals" size="sm">
-              All approvals
-            </ButtonLink>
-          }
-        />
-      )}
-      {approval.data && <Body approval={approval.data} />}
+      <Loaded
+        query={approval}
+        action={
+          <ButtonLink to="/approvals" size="sm">
+            All approvals
+          </ButtonLink>
+        }
+      >
+        {(shown) => <Body approval={shown} />}
+      </Loaded>
     </>
   );
 }

@@ -2,14 +2,14 @@ import { useQuery } from "@tanstack/react-query";
 import { CircleCheckBig } from "lucide-react";
 
 import { approvalsQuery } from "@/api/approvals";
+import { useMay } from "@/api/roles";
 import type { Approval } from "@/api/types";
 import { Card } from "@/ui/card";
 import { EmptyState } from "@/ui/empty-state";
-import { ErrorState } from "@/ui/error-state";
 import { ButtonLink, Link } from "@/ui/link";
+import { Loaded } from "@/ui/loaded";
 import { PageHeader } from "@/ui/page-header";
 import { SafeText } from "@/ui/safe-text";
-import { SkeletonText } from "@/ui/skeleton";
 import { RelativeTime } from "@/ui/time";
 
 import { riskOf } from "./model";
@@ -24,28 +24,21 @@ export function ApprovalsPage() {
         title="Approvals"
         description="Steps that wait for a person. Nothing of them runs before somebody says yes."
       />
-      {approvals.isPending && (
-        <Card aria-busy>
-          <SkeletonText lines={5} />
-        </Card>
-      )}
-      {approvals.isError && (
-        <ErrorState
-          error={approvals.error}
-          onRetry={() => void approvals.refetch()}
-          retrying={approvals.isFetching}
-        />
-      )}
-      {approvals.data && approvals.data.length === 0 && <NothingAsked />}
-      {approvals.data && approvals.data.length > 0 && (
-        <ul className="flex flex-col gap-3">
-          {approvals.data.map((one) => (
-            <li key={one.approval_id}>
-              <Asked approval={one} />
-            </li>
-          ))}
-        </ul>
-      )}
+      <Loaded query={approvals} lines={5}>
+        {(asked) =>
+          asked.length === 0 ? (
+            <NothingAsked />
+          ) : (
+            <ul className="flex flex-col gap-3">
+              {asked.map((one) => (
+                <li key={one.approval_id}>
+                  <Asked approval={one} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
     </>
   );
 }
@@ -69,6 +62,7 @@ function NothingAsked() {
 }
 
 function Asked({ approval }: { approval: Approval }) {
+  const { allowed: mayApprove } = useMay("approve");
   const risk = riskOf(approval);
   return (
     <Card>
@@ -98,10 +92,10 @@ function Asked({ approval }: { approval: Approval }) {
         <ButtonLink
           to="/approvals/$"
           params={{ _splat: approval.approval_id }}
-          variant="primary"
-          aria-label={`Review: ${approval.message || approval.task}`}
+          variant={mayApprove ? "primary" : "secondary"}
+          aria-label={`${mayApprove ? "Review" : "Look at"}: ${approval.message || approval.task}`}
         >
-          Review
+          {mayApprove ? "Review" : "Look at it"}
         </ButtonLink>
       </div>
     </Card>

@@ -1,19 +1,12 @@
 import { useMemo } from "react";
 
-import { type DiffFile, type DiffLine, parseDiff } from "@/lib/diff";
-import { clean, plural } from "@/lib/text";
-import { cx } from "@/ui/cx";
+import { type DiffFile, parseDiff } from "@/lib/diff";
+import { clean, count, plural } from "@/lib/text";
+import { PatchLine } from "@/ui/patch-line";
 import { SafeText } from "@/ui/safe-text";
 
 const MOST_FILES = 100;
 const MOST_LINES = 400;
-
-const LINE = {
-  context: { sign: " ", look: "" },
-  add: { sign: "+", look: "bg-diff-add" },
-  del: { sign: "-", look: "bg-diff-del" },
-  nonewline: { sign: " ", look: "text-ink-faint" },
-} satisfies Record<DiffLine["kind"], { sign: string; look: string }>;
 
 /** Every changed file, folded; the beginning of its changes when opened. */
 export function ChangedFiles({ patch, truncated }: { patch: string; truncated: boolean }) {
@@ -23,8 +16,8 @@ export function ChangedFiles({ patch, truncated }: { patch: string; truncated: b
   return (
     <>
       <p className="mb-2 text-[13px] text-ink-soft">
-        {plural(files.length, "file")}, <span className="text-good">{added} added</span>,{" "}
-        <span className="text-bad">{removed} removed</span>
+        {plural(files.length, "file")}, <span className="text-good">{count(added)} added</span>,{" "}
+        <span className="text-bad">{count(removed)} removed</span>
         {truncated && " (the diff is longer; this is its beginning)"}
       </p>
       <ul className="flex flex-col gap-1.5">
@@ -36,7 +29,7 @@ export function ChangedFiles({ patch, truncated }: { patch: string; truncated: b
       </ul>
       {files.length > MOST_FILES && (
         <p className="mt-2 text-[13px] text-ink-soft">
-          {files.length - MOST_FILES} more in the diff viewer.
+          {count(files.length - MOST_FILES)} more in the diff viewer.
         </p>
       )}
     </>
@@ -51,7 +44,7 @@ function OneFile({ file, open }: { file: DiffFile; open: boolean }) {
       <summary className="cursor-pointer px-3 py-1.5">
         <SafeText className="font-mono text-[13px] break-all" text={path} />{" "}
         <span className="text-xs whitespace-nowrap text-ink-soft tabular-nums">
-          {file.kind} +{file.additions} −{file.deletions}
+          {file.kind} +{count(file.additions)} −{count(file.deletions)}
         </span>
       </summary>
       <pre
@@ -61,13 +54,12 @@ function OneFile({ file, open }: { file: DiffFile; open: boolean }) {
         className="max-h-96 overflow-auto border-t border-line font-mono text-[12px] leading-5"
       >
         {lines.slice(0, MOST_LINES).map((line, index) => (
-          <div key={index} className={cx("min-w-max px-3 whitespace-pre", LINE[line.kind].look)}>
-            {LINE[line.kind].sign}
-            {clean(line.text).slice(0, 2000)}
-          </div>
+          <PatchLine key={index} kind={line.kind} text={line.text} />
         ))}
         {lines.length > MOST_LINES && (
-          <div className="px-3 text-ink-faint">{lines.length - MOST_LINES} more lines</div>
+          <div className="px-3 text-ink-faint">
+            {plural(lines.length - MOST_LINES, "more line")}
+          </div>
         )}
         {lines.length === 0 && <div className="px-3 text-ink-faint">Nothing to show as text</div>}
       </pre>

@@ -3,8 +3,8 @@ import { lazy, Suspense } from "react";
 
 import { diffQuery } from "@/api/orders";
 import { Card } from "@/ui/card";
-import { ErrorState } from "@/ui/error-state";
 import { ButtonLink } from "@/ui/link";
+import { Loaded } from "@/ui/loaded";
 import { SkeletonText } from "@/ui/skeleton";
 
 const ChangedFiles = lazy(() =>
@@ -29,22 +29,17 @@ export function ChangesSoFar({ orderId }: { orderId: string }) {
         </ButtonLink>
       }
     >
-      {diff.isPending && <SkeletonText lines={4} />}
-      {diff.isError && (
-        <ErrorState
-          error={diff.error}
-          onRetry={() => void diff.refetch()}
-          retrying={diff.isFetching}
-        />
-      )}
-      {diff.data && diff.data.diff === "" && (
-        <p className="text-ink-soft">The work order has not changed any file yet.</p>
-      )}
-      {diff.data && diff.data.diff !== "" && (
-        <Suspense fallback={<SkeletonText lines={4} />}>
-          <ChangedFiles patch={diff.data.diff} truncated={diff.data.truncated} />
-        </Suspense>
-      )}
+      <Loaded query={diff} lines={4} bare>
+        {({ diff: patch, truncated }) =>
+          patch === "" ? (
+            <p className="text-ink-soft">The work order has not changed any file yet.</p>
+          ) : (
+            <Suspense fallback={<SkeletonText lines={4} />}>
+              <ChangedFiles patch={patch} truncated={truncated} />
+            </Suspense>
+          )
+        }
+      </Loaded>
     </Card>
   );
 }

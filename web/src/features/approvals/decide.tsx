@@ -2,6 +2,7 @@ import { Check, X } from "lucide-react";
 import { useState } from "react";
 
 import { useDecide } from "@/api/approvals";
+import { useMay } from "@/api/roles";
 import type { Approval } from "@/api/types";
 import { Button } from "@/ui/button";
 import { Card } from "@/ui/card";
@@ -20,9 +21,17 @@ const COMMENT_LIMIT = 4000;
 export function Decide({ approval }: { approval: Approval }) {
   const [comment, setComment] = useState("");
   const decide = useDecide();
+  const { why } = useMay("approve");
   const closed = closedBecause(approval);
   if (closed !== null && !decide.isPending) {
     return <Decided approval={approval} why={closed} />;
+  }
+  if (why !== null) {
+    return (
+      <Card title="Your decision">
+        <p className="text-ink-soft">{why}</p>
+      </Card>
+    );
   }
   const say = (decision: "approve" | "reject") =>
     decide.mutate(

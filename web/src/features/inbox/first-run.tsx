@@ -1,5 +1,6 @@
 import { ListChecks, Plus } from "lucide-react";
 
+import { useMay } from "@/api/roles";
 import { Card } from "@/ui/card";
 import { Code } from "@/ui/code";
 import { CopyButton } from "@/ui/copy-button";
@@ -18,6 +19,7 @@ const COMMANDS = [
 
 /** For somebody who has just started the server. */
 export function FirstRun() {
+  const { why } = useMay("operate");
   return (
     <Card>
       <div className="mx-auto max-w-2xl py-6">
@@ -30,11 +32,17 @@ export function FirstRun() {
           its own branch and tests it, while you watch, steer and approve. What needs you will stand
           here first.
         </p>
-        <ButtonLink to="/new" variant="primary" className="mt-4">
-          <Plus aria-hidden className="size-4" />
-          Create your first work order
-        </ButtonLink>
-        <h3 className="mt-7 mb-2 text-[13px] font-medium text-ink-faint">Or from a terminal</h3>
+        {why === null ? (
+          <ButtonLink to="/new" variant="primary" className="mt-4">
+            <Plus aria-hidden className="size-4" />
+            Create your first work order
+          </ButtonLink>
+        ) : (
+          <p className="mt-4">{why}</p>
+        )}
+        <h3 className="mt-7 mb-2 text-[13px] font-medium text-ink-faint">
+          {why === null ? "Or from a terminal" : "From a terminal on the server"}
+        </h3>
         <ul className="flex flex-col gap-3">
           {COMMANDS.map(({ text, says }) => (
             <li key={text} className="rounded-md border border-line px-3 py-2">

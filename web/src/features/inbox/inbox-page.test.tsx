@@ -12,8 +12,10 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { approvalKeys } from "@/api/approvals";
 import { orderKeys } from "@/api/orders";
-import { anApproval, anOrder, aPage, refusal, testClient } from "@/api/test-fixtures";
+import { sessionKeys } from "@/api/session";
+import { anApproval, anOrder, aPage, aSession, refusal, testClient } from "@/api/test-fixtures";
 import type { Approval, OrderSummary } from "@/api/types";
+import type { Role } from "@/lib/roles";
 import { listenForShortcuts } from "@/lib/shortcuts";
 import { Toaster } from "@/ui/toast";
 import { InboxPage } from "./inbox-page";
@@ -37,8 +39,13 @@ const failed = (n: number, more: Partial<OrderSummary> = {}) =>
     ...more,
   });
 
-async function show(lists: Partial<Record<ListName, OrderSummary[]>>, approvals: Approval[] = []) {
+async function show(
+  lists: Partial<Record<ListName, OrderSummary[]>>,
+  approvals: Approval[] = [],
+  role: Role = "approver",
+) {
   const queryClient = testClient();
+  queryClient.setQueryData(sessionKeys.session(), aSession(role));
   for (const name of Object.keys(LISTS) as ListName[]) {
     queryClient.setQueryData(orderKeys.page(LISTS[name], 0), aPage(lists[name] ?? []));
   }
@@ -102,4 +109,26 @@ it("takes a retry back when the server refuses, and says why", async () => {
   answer(refusal(409, "not_now"));
   await waitFor(() => expect(screen.getByText("It was not retried")).toBeInTheDocument());
   expect(await screen.findByRole("region", { name: /Needs you 2/ })).toBeInTheDocument();
+});
+
+it("shows everything to a viewer, and offers nothing that the server would refuse", async () => {
+  vi.stubGlobal("fetch", () => Promise.reject(new Error("nothing is asked of the server")));
+  await show({ failed: [failed(1)] }, [anApproval({ message: "Publish?" })], "viewer");
+  expect(await screen.findByText("It broke")).toBeInTheDocument();
+  expect(screen.queryByRole("button", { name: /Retry/ })).not.toBeInTheDocument();
+  expect(screen.getByRole("link", { name: "Look at: Publish?" })).toBeInTheDocument();
+  await userEvent.keyboard("jr");
+  expect(await screen.findByRole("region", { name: /Needs you 2/ })).toBeInTheDocument();
+});
+
+it("tells a viewer of an empty server who could create orders", async () => {
+  await show({}, [], "viewer");
+  expect(await screen.findByText(/a key with the role operator/)).toBeInTheDocument();
+  expect(screen.queryByRole("link", { name: /Create/ })).not.toBeInTheDocument();
+});
+
+it("offers no retry of what was rolled back", async () => {
+  await show({ failed: [failed(1, { rolled_back: true })] });
+  expect(await screen.findByText(/rolled back and is over/)).toBeInTheDocument();
+  expect(screen.queryByRole("button", { name: /Retry/ })).not.toBeInTheDocument();
 });

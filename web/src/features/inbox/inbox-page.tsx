@@ -1,3 +1,4 @@
+import { useMay } from "@/api/roles";
 import { useShortcuts } from "@/lib/shortcuts";
 import { Card } from "@/ui/card";
 import { ErrorState } from "@/ui/error-state";
@@ -11,10 +12,11 @@ import { useInbox, type InboxState } from "./use-inbox";
 /** What needs a person first, then all that goes on by itself. */
 export function InboxPage() {
   const state = useInbox();
+  const { allowed: mayOperate } = useMay("operate");
   useShortcuts([
     { keys: "j", label: "Next item (Enter opens it)", run: () => moveFocus(1) },
     { keys: "k", label: "Item before", run: () => moveFocus(-1) },
-    { keys: "r", label: "Retry or resume the item", run: actOnFocused },
+    ...(mayOperate ? [{ keys: "r", label: "Retry or resume the item", run: actOnFocused }] : []),
   ]);
   return (
     <>

@@ -88,7 +88,7 @@ export type QuickAction = "retry" | "resume";
 /** The one thing that most likely helps; everything else is on the order's page. */
 export function quickAction(item: Item): QuickAction | null {
   const { order, approval } = item;
-  if (approval !== null || order === null) return null;
+  if (approval !== null || order === null || order.rolled_back) return null;
   if (order.status === "failed") return "retry";
   if (order.status === "paused") return "resume";
   const failed = order.status === "waiting" && order.waiting_reason?.startsWith("failure");

@@ -1,5 +1,6 @@
 import { ShieldAlert, ShieldCheck, ShieldQuestion } from "lucide-react";
 
+import { useMay } from "@/api/roles";
 import type { Approval, OrderSummary } from "@/api/types";
 import { orderTitle } from "@/lib/inbox";
 import { Badge } from "@/ui/badge";
@@ -25,6 +26,7 @@ export function NeedsYouItem({ item }: { item: Item }) {
 }
 
 function AskedItem({ approval, order }: { approval: Approval; order: OrderSummary | null }) {
+  const { allowed: mayApprove } = useMay("approve");
   const risk = riskOf(approval);
   const look = risk && RISK_LOOK[risk];
   const question = approval.message || `Run ${approval.task}?`;
@@ -70,11 +72,11 @@ function AskedItem({ approval, order }: { approval: Approval; order: OrderSummar
           to="/approvals/$"
           params={{ _splat: approval.approval_id }}
           size="sm"
-          variant="primary"
+          variant={mayApprove ? "primary" : "secondary"}
           className="relative"
-          aria-label={`Review: ${question}`}
+          aria-label={`${mayApprove ? "Review" : "Look at"}: ${question}`}
         >
-          Review
+          {mayApprove ? "Review" : "Look at it"}
         </ButtonLink>
       }
     />

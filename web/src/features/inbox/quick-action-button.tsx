@@ -2,6 +2,7 @@ import { Play, RotateCcw } from "lucide-react";
 
 import { useSteer } from "@/api/orders";
 import { asProblem } from "@/api/problem";
+import { useMay } from "@/api/roles";
 import { Button } from "@/ui/button";
 import { toast } from "@/ui/toast";
 import { leaveItem } from "./item-focus";
@@ -20,7 +21,8 @@ interface QuickActionButtonProps {
 
 /** The order moves to what runs at once; if the server refuses, it comes back with the reason. */
 export function QuickActionButton({ orderId, title, action }: QuickActionButtonProps) {
-  const steer = useSteer(orderId)[action];
+  const steer = useSteer(orderId, { quiet: true })[action];
+  const { allowed } = useMay("operate");
   const { label, icon, done, refused } = WORDS[action];
   const act = async () => {
     try {
@@ -32,6 +34,7 @@ export function QuickActionButton({ orderId, title, action }: QuickActionButtonP
       toast({ tone: "bad", title: refused, description });
     }
   };
+  if (!allowed) return null;
   return (
     <Button
       size="sm"

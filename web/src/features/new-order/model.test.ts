@@ -68,6 +68,7 @@ describe("readInput", () => {
     ["integer", "-12", -12],
     ["number", "1.5", 1.5],
     ["list", "a, b", ["a", "b"]],
+    ["list", "a,b,", ["a", "b"]],
     ["list", "[1, 2]", [1, 2]],
     ["object", '{"a": 1}', { a: 1 }],
   ])("reads %s %j", (type, text, value) => {

@@ -117,7 +117,9 @@ export function readInput(text: string, input: WorkflowInput): Read {
     }
     case "list":
       if ((input.items === null || input.items === "string") && !trimmed.startsWith("[")) {
-        return { ok: true, value: trimmed.split(/[,\n]/).map((part) => part.trim()) };
+        const parts = trimmed.split(/[,\n]/).map((part) => part.trim());
+        // An empty one is a comma too many; as JSON it can be said.
+        return { ok: true, value: parts.filter((part) => part !== "") };
       }
       return readJson(trimmed, Array.isArray, "Write a list as JSON, such as [1, 2].");
     default:

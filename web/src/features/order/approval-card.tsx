@@ -2,10 +2,12 @@ import { Check, ShieldQuestion, X } from "lucide-react";
 import { useState } from "react";
 
 import { useDecide } from "@/api/approvals";
+import { useMay } from "@/api/roles";
 import type { Approval } from "@/api/types";
 import { Button } from "@/ui/button";
 import { CodeBlock } from "@/ui/code";
 import { CopyButton } from "@/ui/copy-button";
+import { ErrorState } from "@/ui/error-state";
 import { Field } from "@/ui/field";
 import { Link } from "@/ui/link";
 import { SafeText } from "@/ui/safe-text";
@@ -16,16 +18,7 @@ import { jsonText } from "./model";
 
 /** A question that the order asks now, with exactly what is decided about. */
 export function ApprovalCard({ approval }: { approval: Approval }) {
-  const [comment, setComment] = useState("");
-  const decide = useDecide();
   const subject = jsonText(approval.subject, 6000);
-  const send = (decision: "approve" | "reject") =>
-    decide.mutate(
-      { approval, decision, comment: comment.trim() },
-      { onSuccess: () => toast({ title: decision === "approve" ? "Approved" : "Rejected" }) },
-    );
-  const isSending = (decision: string) =>
-    decide.isPending && decide.variables.decision === decision;
   return (
     <section
       aria-label="Approval asked for"
@@ -67,35 +60,56 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
             Look at it in full
           </Link>
         </p>
-        <Field label="Comment" hint="Kept with your decision; the agent may read it.">
-          <TextArea
-            rows={2}
-            maxLength={4000}
-            value={comment}
-            onChange={(event) => setComment(event.target.value)}
-          />
-        </Field>
-        <div className="flex flex-wrap gap-2">
-          <Button
-            variant="primary"
-            icon={Check}
-            busy={isSending("approve")}
-            disabled={isSending("reject")}
-            onClick={() => send("approve")}
-          >
-            Approve
-          </Button>
-          <Button
-            variant="danger"
-            icon={X}
-            busy={isSending("reject")}
-            disabled={isSending("approve")}
-            onClick={() => send("reject")}
-          >
-            Reject
-          </Button>
-        </div>
+        <Answer approval={approval} />
       </div>
     </section>
+  );
+}
+
+/** Yes or no, or why this person cannot say either. */
+function Answer({ approval }: { approval: Approval }) {
+  const { why } = useMay("approve");
+  const [comment, setComment] = useState("");
+  const decide = useDecide();
+  const send = (decision: "approve" | "reject") =>
+    decide.mutate(
+      { approval, decision, comment: comment.trim() },
+      { onSuccess: () => toast({ title: decision === "approve" ? "Approved" : "Rejected" }) },
+    );
+  const isSending = (decision: string) =>
+    decide.isPending && decide.variables.decision === decision;
+  if (why !== null) return <p className="text-ink-soft">{why}</p>;
+  return (
+    <>
+      <Field label="Comment" hint="Kept with your decision; the agent may read it.">
+        <TextArea
+          rows={2}
+          maxLength={4000}
+          value={comment}
+          onChange={(event) => setComment(event.target.value)}
+        />
+      </Field>
+      <div className="flex flex-wrap gap-2">
+        <Button
+          variant="primary"
+          icon={Check}
+          busy={isSending("approve")}
+          disabled={isSending("reject")}
+          onClick={() => send("approve")}
+        >
+          Approve
+        </Button>
+        <Button
+          variant="danger"
+          icon={X}
+          busy={isSending("reject")}
+          disabled={isSending("approve")}
+          onClick={() => send("reject")}
+        >
+          Reject
+        </Button>
+      </div>
+      {decide.isError && <ErrorState error={decide.error} />}
+    </>
   );
 }

@@ -3,7 +3,7 @@
 import type { Order } from "@/api/types";
 import { explainWaiting, guidance } from "@/lib/explain";
 import type { Tone } from "@/ui/tone";
-import { isPausing } from "./model";
+import { isOver, isPausing } from "./model";
 
 export interface Banner {
   tone: Extract<Tone, "attention" | "bad" | "quiet" | "neutral">;
@@ -21,6 +21,7 @@ export function bannerOf(order: Order): Banner | null {
     const { title, what, steps, code } = failed;
     return { tone: "bad", title, what, steps, until: null, code };
   }
+  if (order.rolled_back) return rolledBack(order);
   if (isPausing(order)) {
     return {
       tone: "quiet",
@@ -48,4 +49,20 @@ export function bannerOf(order: Order): Banner | null {
     return { tone: "neutral", title: "Cancelled", what, steps, until: null, code };
   }
   return null;
+}
+
+function rolledBack(order: Order): Banner {
+  const isDone = isOver(order);
+  return {
+    tone: "neutral",
+    title: isDone ? "Rolled back" : "Rolling back",
+    what: null,
+    steps: [
+      isDone
+        ? "What its tasks did outside of the sandbox was undone. Run it again as a new order if you still want it."
+        : "What its tasks did outside of the sandbox is being undone, the last first.",
+    ],
+    until: null,
+    code: null,
+  };
 }

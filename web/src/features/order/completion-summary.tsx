@@ -3,6 +3,7 @@ import { CircleCheck, FileDiff, Plus } from "lucide-react";
 import { lazy, Suspense, useState, type ReactNode } from "react";
 
 import { reviewQuery } from "@/api/orders";
+import { useMay } from "@/api/roles";
 import type { Order, Task } from "@/api/types";
 import { safeHref } from "@/lib/text";
 import { buttonClass } from "@/ui/button";
@@ -22,6 +23,7 @@ export function CompletionSummary({ order, tasks }: { order: Order; tasks: reado
   const id = order.agent_work_order_id;
   const request = safeHref(order.github_pull_request_url);
   const said = lastWords(tasks);
+  const { allowed: mayOperate } = useMay("operate");
   return (
     <section aria-label="Summary" className="rounded-lg border border-good/40 bg-surface">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-t-lg bg-good-wash px-4 py-3">
@@ -47,9 +49,11 @@ export function CompletionSummary({ order, tasks }: { order: Order; tasks: reado
               <FileDiff aria-hidden className="size-4" /> View the changes
             </ButtonLink>
           )}
-          <ButtonLink size="sm" to="/new" search={{ repository: order.repository_url }}>
-            <Plus aria-hidden className="size-4" /> New work order
-          </ButtonLink>
+          {mayOperate && (
+            <ButtonLink size="sm" to="/new" search={{ repository: order.repository_url }}>
+              <Plus aria-hidden className="size-4" /> New work order
+            </ButtonLink>
+          )}
         </div>
       </div>
       <dl className="flex flex-wrap gap-x-10 gap-y-3 px-4 py-3">

@@ -55,17 +55,21 @@ describe("allowedActions", () => {
   });
 
   it("leaves an order alone that was rolled back, or is being", () => {
-    const undone = [task("publish", { undone: "undone" })];
     for (const status of ["running", "failed", "cancelled"] as const) {
-      expect(allowedActions(order({ status }), undone)).toEqual([]);
+      expect(allowedActions(order({ status, rolled_back: true }), [])).toEqual([]);
     }
-    expect(taskActions(task("plan", { state: "failed" }), undone)).toEqual([]);
+    const over = order({ status: "failed", rolled_back: true });
+    expect(taskActions(over, task("plan", { state: "failed" }))).toEqual([]);
+    expect(promptable(over)).toEqual({
+      accepted: false,
+      says: "The order was rolled back. Create a new one to go on.",
+    });
   });
 });
 
 describe("taskActions", () => {
   it("knows what can be decided in each state", () => {
-    const by = (state: Parameters<typeof testTask>[1]) => taskActions(task("a", state), []);
+    const by = (state: Parameters<typeof testTask>[1]) => taskActions(order(), task("a", state));
     expect(by({ state: "succeeded" })).toEqual(["retry"]);
     expect(by({ state: "failed" })).toEqual(["retry", "skip", "succeed"]);
     expect(by({ state: "running" })).toEqual(["restart", "skip", "succeed"]);

@@ -3,13 +3,13 @@
  * The server has the last word; this only keeps buttons away that it would refuse.
  */
 
-import type { Order, OrderStatus, Task } from "@/api/types";
+import type { LogLevel, Order, OrderStatus, Task } from "@/api/types";
 
 export type Action = "pause" | "resume" | "retry" | "cancel" | "rollback";
 export type TaskAction = "retry" | "restart" | "skip" | "succeed";
 
-type OrderFacts = Pick<Order, "status" | "waiting_reason">;
-type TaskFacts = Pick<Task, "state" | "tolerated" | "undone">;
+type OrderFacts = Pick<Order, "status" | "waiting_reason" | "rolled_back">;
+type TaskFacts = Pick<Task, "state" | "tolerated">;
 
 const OVER = {
   pending: false,
@@ -27,22 +27,16 @@ export function isOver(order: Pick<Order, "status">): boolean {
 }
 
 /** A pause was asked for, and what is under way goes on to its end. */
-export function isPausing(order: OrderFacts): boolean {
+export function isPausing(order: Pick<Order, "status" | "waiting_reason">): boolean {
   return order.status === "running" && order.waiting_reason === "paused";
 }
 
-/** An order that was rolled back, or is being: it is over for good. */
-export function isRolledBack(tasks: readonly Pick<Task, "undone">[]): boolean {
-  return tasks.some((task) => task.undone !== null);
-}
-
+/** An order that was rolled back, or is being, is over for good. */
 export function allowedActions(order: OrderFacts, tasks: readonly TaskFacts[]): Action[] {
-  const rolledBack = isRolledBack(tasks);
+  if (order.rolled_back) return [];
   if (isOver(order)) {
-    if (rolledBack) return [];
     return order.status === "completed" ? ["rollback"] : ["retry", "rollback"];
   }
-  if (rolledBack) return [];
   const stopped = tasks.some((task) => task.state === "failed" && !task.tolerated);
   const isHeld = order.status === "paused" || order.waiting_reason === "paused";
   return [
@@ -54,8 +48,11 @@ export function allowedActions(order: OrderFacts, tasks: readonly TaskFacts[]): 
 }
 
 /** What can be decided about one task. Of a scope that was not opened, nothing inside can be. */
-export function taskActions(task: Task, tasks: readonly Task[]): TaskAction[] {
-  if (isRolledBack(tasks)) return [];
+export function taskActions(
+  order: Pick<Order, "rolled_back">,
+  task: Pick<Task, "state">,
+): TaskAction[] {
+  if (order.rolled_back) return [];
   switch (task.state) {
     case "succeeded":
     case "skipped":
@@ -93,6 +90,9 @@ export interface Promptable {
 }
 
 export function promptable(order: OrderFacts): Promptable {
+  if (order.rolled_back) {
+    return { accepted: false, says: "The order was rolled back. Create a new one to go on." };
+  }
   switch (order.status) {
     case "running":
       return { accepted: true, says: "The agent reads it at its next turn." };
@@ -134,6 +134,17 @@ export const TAB_LABELS = {
 
 export function tabOf(value: string | undefined): TabName {
   return TABS.find((tab) => tab === value) ?? "overview";
+}
+
+/** What stands in the address of the evidence, so that it can be sent to somebody. */
+export interface EvidenceView {
+  /** Whose transcript, or which task of the overview. */
+  task?: string | undefined;
+  level?: LogLevel | undefined;
+  /** Text in lines of the log. */
+  q?: string | undefined;
+  /** Not to follow the end of a growing log. */
+  follow?: "off" | undefined;
 }
 
 /** JSON for people, cut before it costs the page: the rest is in the API. */

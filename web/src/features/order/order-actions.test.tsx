@@ -4,7 +4,10 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { orderKeys, orderQuery } from "@/api/orders";
+import { sessionKeys } from "@/api/session";
+import { aSession } from "@/api/test-fixtures";
 import type { Order, Task } from "@/api/types";
+import type { Role } from "@/lib/roles";
 import { listenForShortcuts } from "@/lib/shortcuts";
 import { StatusBadge } from "@/ui/status-badge";
 import { dismissToasts } from "@/ui/toast";
@@ -37,8 +40,9 @@ function Bar({ order, tasks }: { order: Order; tasks: Task[] }) {
   );
 }
 
-async function show(given: Partial<Order>, tasks: Task[] = []) {
+async function show(given: Partial<Order>, tasks: Task[] = [], role: Role = "operator") {
   const queryClient = new QueryClient();
+  queryClient.setQueryData(sessionKeys.session(), aSession(role));
   const order = testOrder(given);
   queryClient.setQueryData(orderKeys.detail(order.agent_work_order_id), order);
   await renderPage(<Page tasks={tasks} />, queryClient);
@@ -103,4 +107,20 @@ it("says what a rollback undoes", async () => {
   const dialog = await screen.findByRole("alertdialog", { name: "Roll back this order?" });
   expect(await within(dialog).findByText("publish.push")).toBeInTheDocument();
   expect(within(dialog).getByText("git.delete_branch")).toBeInTheDocument();
+});
+
+it("offers nothing to somebody who may only look, by no button and no key", async () => {
+  const asked = serve(() => ({ body: {} }));
+  await show({ status: "failed" }, [], "viewer");
+  expect(await screen.findByText("Failed")).toBeInTheDocument();
+  expect(screen.queryByRole("button")).not.toBeInTheDocument();
+  await userEvent.keyboard("rpx.");
+  expect(screen.queryByRole("alertdialog")).not.toBeInTheDocument();
+  expect(asked).toEqual([]);
+});
+
+it("offers no retry after a rollback that had nothing to undo", async () => {
+  await show({ status: "cancelled", rolled_back: true }, [testTask("plan")]);
+  expect(await screen.findByRole("button", { name: "More actions" })).toBeInTheDocument();
+  expect(screen.queryByRole("button", { name: "Retry" })).not.toBeInTheDocument();
 });

@@ -4,7 +4,7 @@ import { useRef } from "react";
 
 import { toolsQuery } from "@/api/parts";
 import type { Task } from "@/api/types";
-import { useShortcuts } from "@/lib/shortcuts";
+import { useShortcuts, type PageShortcut } from "@/lib/shortcuts";
 import { Button } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/confirm-dialog";
 import { IconButton } from "@/ui/icon-button";
@@ -35,7 +35,7 @@ export function OrderActionBar({ actions, tasks }: ActionBarProps) {
   );
   const [first] = shown;
 
-  useShortcuts([
+  const shortcuts: PageShortcut[] = [
     { keys: "r", label: "Retry what failed", group: "This order", run: () => ask("retry") },
     {
       keys: "p",
@@ -56,7 +56,9 @@ export function OrderActionBar({ actions, tasks }: ActionBarProps) {
         );
       },
     },
-  ]);
+  ];
+  useShortcuts(actions.mayOperate ? shortcuts : []);
+  if (!actions.mayOperate) return null;
 
   return (
     <>

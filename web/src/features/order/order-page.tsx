@@ -6,6 +6,7 @@ import { useCallback } from "react";
 import { orderQuery, tasksQuery } from "@/api/orders";
 import { Problem } from "@/api/problem";
 import type { Order } from "@/api/types";
+import { useLastError } from "@/lib/use-last-error";
 import { EmptyState } from "@/ui/empty-state";
 import { ErrorState } from "@/ui/error-state";
 import { ButtonLink } from "@/ui/link";
@@ -25,19 +26,22 @@ const route = getRouteApi("/orders/$orderId");
 export function OrderPage() {
   const { orderId } = route.useParams();
   const order = useQuery(orderQuery(orderId));
+  const error = useLastError(order);
   if (order.data) return <Loaded key={orderId} order={order.data} />;
-  if (order.isPending) return <Loading />;
-  if (order.error instanceof Problem && order.error.status === 404) return <Missing id={orderId} />;
+  if (isMissing(error)) return <Missing id={orderId} />;
+  if (error === null) return <Loading />;
   return (
     <>
       <PageHeader title="Work order" />
-      <ErrorState
-        error={order.error}
-        retrying={order.isFetching}
-        onRetry={() => void order.refetch()}
-      />
+      <ErrorState error={error} retrying={order.isFetching} onRetry={() => void order.refetch()} />
     </>
   );
+}
+
+/** Nothing has such an id, and nothing can have one that the server refuses to look for. */
+function isMissing(error: unknown): boolean {
+  if (!(error instanceof Problem)) return false;
+  return error.status === 404 || error.status === 422 || error.code === "order_prefix_invalid";
 }
 
 function Loaded({ order }: { order: Order }) {
@@ -60,6 +64,14 @@ function Loaded({ order }: { order: Order }) {
       <OrderTabs
         order={order}
         tab={tabOf(search.tab)}
+        view={search}
+        onView={(change) =>
+          void navigate({
+            search: (known) => ({ ...known, ...change }),
+            replace: true,
+            resetScroll: false,
+          })
+        }
         onTab={(tab) =>
           void navigate({
             search: (known) => ({ ...known, tab: tab === "overview" ? undefined : tab }),

@@ -3,7 +3,7 @@ import { lazy, Suspense, type ReactNode } from "react";
 import type { Order } from "@/api/types";
 import { Skeleton } from "@/ui/skeleton";
 import { Tab, TabList, TabPanel, Tabs } from "@/ui/tabs";
-import { TAB_LABELS, tabOf, TABS, type TabName } from "./model";
+import { TAB_LABELS, tabOf, TABS, type EvidenceView, type TabName } from "./model";
 
 const GitPanel = lazy(async () => ({ default: (await import("./evidence/git-panel")).GitPanel }));
 const DiffPanel = lazy(async () => ({
@@ -30,10 +30,13 @@ export interface OrderTabsProps {
   tab: TabName;
   onTab: (tab: TabName) => void;
   overview: ReactNode;
+  /** What the address says of the evidence. */
+  view: EvidenceView;
+  onView: (change: Partial<EvidenceView>) => void;
 }
 
 /** The parts of the page; the one that is shown stands in the address. */
-export function OrderTabs({ order, tab, onTab, overview }: OrderTabsProps) {
+export function OrderTabs({ order, tab, onTab, overview, view, onView }: OrderTabsProps) {
   const panel = { orderId: order.agent_work_order_id, order };
   return (
     <Tabs value={tab} onValueChange={(next) => onTab(tabOf(next))}>
@@ -52,10 +55,10 @@ export function OrderTabs({ order, tab, onTab, overview }: OrderTabsProps) {
         </div>
       </Part>
       <Part value="transcript">
-        <TranscriptPanel {...panel} />
+        <TranscriptPanel {...panel} task={view.task} onTask={(task) => onView({ task })} />
       </Part>
       <Part value="logs">
-        <LogsPanel {...panel} />
+        <LogsPanel {...panel} view={view} onView={onView} />
       </Part>
       <Part value="tests">
         <TestsPanel {...panel} />

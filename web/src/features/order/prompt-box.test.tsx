@@ -1,7 +1,10 @@
+import { QueryClient } from "@tanstack/react-query";
 import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
+import { sessionKeys } from "@/api/session";
+import { aSession } from "@/api/test-fixtures";
 import { listenForShortcuts } from "@/lib/shortcuts";
 import { PromptBox } from "./prompt-box";
 import { renderPage, serve } from "./test-page";
@@ -70,5 +73,13 @@ it("sends nothing that is empty", async () => {
 it("says why an ended order takes none", async () => {
   await renderPage(<PromptBox order={testOrder({ status: "failed" })} />);
   expect(await screen.findByText(/Retry it first/)).toBeInTheDocument();
+  expect(screen.queryByRole("textbox")).not.toBeInTheDocument();
+});
+
+it("tells somebody who may only look why there is no field", async () => {
+  const queryClient = new QueryClient();
+  queryClient.setQueryData(sessionKeys.session(), aSession("viewer"));
+  await renderPage(<PromptBox order={testOrder()} />, queryClient);
+  expect(await screen.findByText(/signed in as viewer/)).toBeInTheDocument();
   expect(screen.queryByRole("textbox")).not.toBeInTheDocument();
 });

@@ -3,6 +3,7 @@ import { useRef, useState, type KeyboardEvent } from "react";
 
 import { useSteer } from "@/api/orders";
 import { asProblem } from "@/api/problem";
+import { useMay } from "@/api/roles";
 import type { Order } from "@/api/types";
 import { useShortcuts } from "@/lib/shortcuts";
 import { Button } from "@/ui/button";
@@ -21,7 +22,9 @@ export function PromptBox({ order }: { order: Order }) {
   const [text, setText] = useState("");
   const { prompt } = useSteer(order.agent_work_order_id);
   const box = useRef<HTMLTextAreaElement>(null);
-  const { accepted, says } = promptable(order);
+  const { why } = useMay("operate");
+  const state = promptable(order);
+  const { accepted, says } = why === null ? state : { accepted: false, says: why };
   const isEmpty = text.trim() === "";
 
   useShortcuts(

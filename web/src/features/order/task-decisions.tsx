@@ -2,6 +2,7 @@ import { Check, RotateCcw, SkipForward, type LucideIcon } from "lucide-react";
 import { useState } from "react";
 
 import { useSteer } from "@/api/orders";
+import { useMay } from "@/api/roles";
 import type { Order, Task } from "@/api/types";
 import { clean, truncate } from "@/lib/text";
 import { Button } from "@/ui/button";
@@ -54,16 +55,16 @@ const WORDING = {
 export interface TaskDecisionsProps {
   order: Order;
   task: Task;
-  tasks: readonly Task[];
 }
 
 /** A person decides about one task. Each asks first: it changes what the order will do. */
-export function TaskDecisions({ order, task, tasks }: TaskDecisionsProps) {
+export function TaskDecisions({ order, task }: TaskDecisionsProps) {
+  const { allowed: mayOperate } = useMay("operate");
   const { retry, override } = useSteer(order.agent_work_order_id);
   const [asking, setAsking] = useState<TaskAction | null>(null);
   const [outputs, setOutputs] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
-  const allowed = taskActions(task, tasks);
+  const allowed = mayOperate ? taskActions(order, task) : [];
   if (allowed.length === 0) return null;
   const name = truncate(clean(task.path), 80);
   const words = WORDING[asking ?? "retry"];

@@ -37,9 +37,7 @@ function Page() {
         onSelect={select}
         onToggle={toggle}
       />
-      {chosen && (
-        <TaskDetails order={testOrder({ status: "failed" })} task={chosen} tasks={TASKS} />
-      )}
+      {chosen && <TaskDetails order={testOrder({ status: "failed" })} task={chosen} />}
     </>
   );
 }

@@ -16,11 +16,10 @@ import { TaskDecisions } from "./task-decisions";
 export interface TaskPanelProps {
   order: Order;
   task: Task;
-  tasks: readonly Task[];
 }
 
 /** One task: where it stands, what it gave, why it failed, and what can be decided. */
-export function TaskDetails({ order, task, tasks }: TaskPanelProps) {
+export function TaskDetails({ order, task }: TaskPanelProps) {
   const hasOutputs =
     task.outputs !== null && task.outputs !== undefined && JSON.stringify(task.outputs) !== "{}";
   return (
@@ -48,7 +47,7 @@ export function TaskDetails({ order, task, tasks }: TaskPanelProps) {
           Read its transcript
         </ButtonLink>
       )}
-      <TaskDecisions order={order} task={task} tasks={tasks} />
+      <TaskDecisions order={order} task={task} />
     </div>
   );
 }

@@ -97,7 +97,7 @@ function Content({ order, tasks, view, isPhone, selected, onSelect }: ContentPro
       )}
       {task && !isNarrow && (
         <div className="max-h-104 overflow-y-auto">
-          <TaskPanel order={order} task={task} tasks={tasks} onClose={close} />
+          <TaskPanel order={order} task={task} onClose={close} />
         </div>
       )}
       {isNarrow && (
@@ -106,7 +106,7 @@ function Content({ order, tasks, view, isPhone, selected, onSelect }: ContentPro
           onOpenChange={(open) => !open && close()}
           title={truncate(clean(task?.path ?? "Task"), 200)}
         >
-          {task && <TaskDetails order={order} task={task} tasks={tasks} />}
+          {task && <TaskDetails order={order} task={task} />}
         </Dialog>
       )}
     </div>

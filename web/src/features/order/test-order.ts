@@ -35,6 +35,7 @@ export function testOrder(given: Partial<Order> = {}): Order {
     error_hint: null,
     cost_usd: 0.25,
     warnings: [],
+    rolled_back: false,
     git_commit_count: 0,
     git_files_changed: 0,
     git_lines_added: 0,

@@ -2,6 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { useSteer } from "@/api/orders";
+import { useMay } from "@/api/roles";
 import type { Order, Task } from "@/api/types";
 import { toast } from "@/ui/toast";
 import { allowedActions, type Action } from "./model";
@@ -15,6 +16,8 @@ const DONE = {
 } satisfies Record<Action, string>;
 
 export interface OrderActions {
+  /** Nothing can be done, and nothing begun from here, by somebody who may only look. */
+  mayOperate: boolean;
   allowed: readonly Action[];
   busy: Action | null;
   /** Those that cannot be undone ask first. */
@@ -29,7 +32,8 @@ export function useOrderActions(order: Order, tasks: readonly Task[]): OrderActi
   const steer = useSteer(order.agent_work_order_id);
   const navigate = useNavigate();
   const [asking, setAsking] = useState<OrderActions["asking"]>(null);
-  const allowed = allowedActions(order, tasks);
+  const { allowed: mayOperate } = useMay("operate");
+  const allowed = mayOperate ? allowedActions(order, tasks) : [];
   const busy = (["pause", "resume", "retry", "cancel", "rollback"] as const).find(
     (action) => steer[action].isPending,
   );
@@ -40,6 +44,7 @@ export function useOrderActions(order: Order, tasks: readonly Task[]): OrderActi
   };
 
   return {
+    mayOperate,
     allowed,
     busy: busy ?? null,
     run,

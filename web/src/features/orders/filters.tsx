@@ -8,11 +8,23 @@ import { ORDER_STATUSES } from "@/lib/states";
 import { clean } from "@/lib/text";
 import { Button } from "@/ui/button";
 import { cx } from "@/ui/cx";
+import { SearchBox } from "@/ui/search-box";
 import { Select } from "@/ui/select";
 import { ORDER_LOOK } from "@/ui/status";
 import { TONE_TEXT } from "@/ui/tone";
-import { choices, isFiltered, withStatus, withText, type OrdersSearch } from "./model";
-import { SearchBox } from "./search-box";
+import {
+  choices,
+  cleared,
+  isFiltered,
+  LONGEST,
+  SORTINGS,
+  sortingFrom,
+  sortingOf,
+  withSorting,
+  withStatus,
+  withText,
+  type OrdersSearch,
+} from "./model";
 
 interface FiltersProps {
   search: OrdersSearch;
@@ -23,6 +35,7 @@ export function Filters({ search, onChange }: FiltersProps) {
   // What can be chosen: of the newest orders. Links lead to any other.
   const recent = useQuery(orderPageQuery({}, 0)).data?.agent_work_orders ?? [];
   const workflows = useQuery(workflowsQuery()).data ?? [];
+  const { by, direction } = sortingOf(search);
   const repositories = choices(
     recent.map((order) => order.repository),
     search.repository,
@@ -36,6 +49,9 @@ export function Filters({ search, onChange }: FiltersProps) {
       <div className="flex flex-wrap items-center gap-2">
         <div className="min-w-0 flex-1 basis-64 max-sm:basis-full">
           <SearchBox
+            label="Search work orders"
+            placeholder="Search id, prompt, branch, issue"
+            maxLength={LONGEST.q}
             value={search.q ?? ""}
             onSearch={(text) => onChange(withText(search, "q", text))}
           />
@@ -60,11 +76,19 @@ export function Filters({ search, onChange }: FiltersProps) {
             ...names.map((value) => ({ value, label: clean(value) })),
           ]}
         />
+        {/* A table has this in its header; cards have none. */}
+        <Select
+          aria-label="Sort"
+          className="flex-1 basis-full sm:basis-32 md:hidden"
+          value={`${by} ${direction}`}
+          onValueChange={(value) => onChange(withSorting(search, sortingFrom(value)))}
+          options={SORTINGS}
+        />
       </div>
       <div className="flex flex-wrap items-center gap-2">
         <StatusChips search={search} onChange={onChange} />
         {isFiltered(search) && (
-          <Button size="sm" variant="ghost" icon={X} onClick={() => onChange({})}>
+          <Button size="sm" variant="ghost" icon={X} onClick={() => onChange(cleared(search))}>
             Clear filters
           </Button>
         )}

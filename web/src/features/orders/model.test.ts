@@ -6,8 +6,13 @@ import {
   countText,
   filterOf,
   isFiltered,
+  pressed,
   priorityWord,
   readVisibility,
+  SORTINGS,
+  sortingFrom,
+  sortingOf,
+  withSorting,
   withStatus,
   withText,
   workflowWord,
@@ -91,4 +96,26 @@ it("survives agents and priorities that it does not know", () => {
   expect(agentName({ name: 3 })).toBe("");
   expect(priorityWord("urgent")).toBe("Urgent");
   expect(priorityWord("toString")).toBe("toString");
+});
+
+describe("sorting", () => {
+  it("is newest first, and says nothing of that in the address", () => {
+    expect(sortingOf({})).toEqual({ by: "created_at", direction: "desc" });
+    expect(withSorting({ q: "x" }, sortingOf({}))).toEqual({ q: "x" });
+    expect(isFiltered({ sort: "updated_at", order: "asc" })).toBe(false);
+  });
+
+  it("goes round with each press of a column", () => {
+    const first = pressed(sortingOf({}), "updated_at");
+    expect(first).toEqual({ by: "updated_at", direction: "desc" });
+    expect(pressed(first, "updated_at")).toEqual({ by: "updated_at", direction: "asc" });
+    expect(pressed(pressed(first, "updated_at"), "updated_at")).toEqual(first);
+  });
+
+  it("reads its own choices", () => {
+    for (const { value } of SORTINGS) {
+      const { by, direction } = sortingFrom(value);
+      expect(`${by} ${direction}`).toBe(value);
+    }
+  });
 });

@@ -8,6 +8,13 @@ export interface OrdersSearch {
   repository?: string;
   workflow?: string;
   q?: string;
+  sort?: Sorting["by"];
+  order?: Sorting["direction"];
+}
+
+export interface Sorting {
+  by: "created_at" | "updated_at";
+  direction: "asc" | "desc";
 }
 
 /** As long as the server takes them. */
@@ -21,7 +28,55 @@ export function filterOf(search: OrdersSearch): OrderFilter {
     repository: cut("repository") || undefined,
     workflow: cut("workflow") || undefined,
     q: cut("q") || undefined,
+    sort: search.sort,
+    order: search.order,
   };
+}
+
+/** How the list is sorted; newest first if nothing is said. */
+export function sortingOf(search: OrdersSearch): Sorting {
+  return { by: search.sort ?? "created_at", direction: search.order ?? "desc" };
+}
+
+/** What is so anyway does not stand in the address. */
+export function withSorting(search: OrdersSearch, { by, direction }: Sorting): OrdersSearch {
+  return {
+    ...search,
+    sort: by === "created_at" ? undefined : by,
+    order: direction === "desc" ? undefined : direction,
+  };
+}
+
+/** A column that is pressed sorts by it, the newest first; pressed again, the other way round. */
+export function pressed(now: Sorting, by: Sorting["by"]): Sorting {
+  if (now.by !== by) return { by, direction: "desc" };
+  return { by, direction: now.direction === "desc" ? "asc" : "desc" };
+}
+
+/** The columns that the server sorts by. */
+export const SORTED_BY: Partial<Record<string, Sorting["by"]>> = {
+  created: "created_at",
+  updated: "updated_at",
+} satisfies Partial<Record<ColumnId, Sorting["by"]>>;
+
+export const SORTINGS = [
+  { value: "created_at desc", label: "Newest first" },
+  { value: "created_at asc", label: "Oldest first" },
+  { value: "updated_at desc", label: "Last updated first" },
+  { value: "updated_at asc", label: "Longest unchanged first" },
+] as const satisfies { value: `${Sorting["by"]} ${Sorting["direction"]}`; label: string }[];
+
+export function sortingFrom(value: string): Sorting {
+  const [by, direction] = value.split(" ");
+  return {
+    by: by === "updated_at" ? "updated_at" : "created_at",
+    direction: direction === "asc" ? "asc" : "desc",
+  };
+}
+
+/** Without filters; sorted as before. */
+export function cleared({ sort, order }: OrdersSearch): OrdersSearch {
+  return { sort, order };
 }
 
 export function isFiltered(search: OrdersSearch): boolean {

@@ -1,21 +1,20 @@
 import type { Table } from "@tanstack/react-table";
 import { defaultRangeExtractor, useVirtualizer, type Range } from "@tanstack/react-virtual";
 import { useNavigate } from "@tanstack/react-router";
-import { useCallback, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 
 import type { Window } from "@/api/orders";
 import type { OrderSummary } from "@/api/types";
 import { useMedia } from "@/lib/use-media";
-import { cx } from "@/ui/cx";
-import { RIGHT, WIDTHS } from "./columns";
-import type { ColumnId } from "./model";
+import { WIDTHS } from "./columns";
+import type { ColumnId, Sorting } from "./model";
 import { CARD_HEIGHT, OrderCard } from "./order-card";
 import { openedBy } from "./order-link";
-import { GRID, LoadingRow, OrderRow, ROW_HEIGHT } from "./order-row";
+import { LoadingRow, OrderRow, ROW_HEIGHT } from "./order-row";
+import { HEADER_HEIGHT, OrdersHeader } from "./orders-header";
 import { useRowFocus } from "./use-row-focus";
 import { useSeenRange } from "./use-seen-range";
 
-const HEADER_HEIGHT = 36;
 /** While the count is on its way. */
 const ROWS_AT_FIRST = 12;
 const OVERSCAN = 6;
@@ -23,10 +22,12 @@ const OVERSCAN = 6;
 interface OrdersListProps {
   orders: Window<OrderSummary>;
   table: Table<OrderSummary>;
+  sorting: Sorting;
+  onSort: (sorting: Sorting) => void;
 }
 
 /** A table, or cards on a phone, of which only the rows in sight exist. */
-export function OrdersList({ orders, table }: OrdersListProps) {
+export function OrdersList({ orders, table, sorting, onSort }: OrdersListProps) {
   const navigate = useNavigate();
   const region = useRef<HTMLDivElement>(null);
   const isPhone = useMedia("(max-width: 47.99rem)");
@@ -42,6 +43,8 @@ export function OrdersList({ orders, table }: OrdersListProps) {
     // A row whose page was let go has no focus to keep.
     rangeExtractor: (range) => withKept(range, kept !== null && orders.rowAt(kept) ? kept : null),
   });
+  // Outside system: the virtualizer, which keeps heights until it is told that they are others.
+  useEffect(() => virtualizer.measure(), [virtualizer, size]);
   const first = virtualizer.range?.startIndex ?? 0;
   const last = virtualizer.range?.endIndex ?? 0;
   // What is drawn out of sight is loaded too, or it would stay a skeleton.
@@ -92,7 +95,15 @@ export function OrdersList({ orders, table }: OrdersListProps) {
           aria-colcount={columns.length}
           className="min-w-fit"
         >
-          <Header table={table} template={template} />
+          <OrdersHeader
+            table={table}
+            template={template}
+            sorting={sorting}
+            onSort={(next) => {
+              if (region.current) region.current.scrollTop = 0;
+              onSort(next);
+            }}
+          />
           <div role="rowgroup" className="relative" style={{ height }}>
             {rows.map(({ key, index, start }) => {
               const order = orders.rowAt(index);
@@ -114,30 +125,4 @@ function withKept(range: Range, kept: number | null): number[] {
   const shown = defaultRangeExtractor(range);
   if (kept === null || kept >= range.count || shown.includes(kept)) return shown;
   return [...shown, kept].sort((a, b) => a - b);
-}
-
-function Header({ table, template }: { table: Table<OrderSummary>; template: string }) {
-  return (
-    <div role="rowgroup" className="sticky top-0 z-10 border-b border-line bg-sunken">
-      {table.getHeaderGroups().map((group) => (
-        <div
-          key={group.id}
-          role="row"
-          aria-rowindex={1}
-          className={cx(GRID, "text-xs font-medium text-ink-soft")}
-          style={{ height: HEADER_HEIGHT - 1, gridTemplateColumns: template }}
-        >
-          {group.headers.map((header) => (
-            <div
-              key={header.id}
-              role="columnheader"
-              className={cx("truncate", RIGHT.includes(header.column.id) && "pr-3 text-right")}
-            >
-              {String(header.column.columnDef.header)}
-            </div>
-          ))}
-        </div>
-      ))}
-    </div>
-  );
 }

@@ -6,13 +6,14 @@ import {
   createRouter,
   RouterProvider,
 } from "@tanstack/react-router";
-import { configure, render, screen, waitFor, within } from "@testing-library/react";
+import { act, configure, render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { anOrder, aPage, json, refusal, testClient } from "@/api/test-fixtures";
 import { listenForShortcuts } from "@/lib/shortcuts";
 import type { OrdersSearch } from "./model";
+import { CARD_HEIGHT } from "./order-card";
 import { OrdersPage } from "./orders-page";
 
 // A whole page with its table: slow where many tests run at once.
@@ -139,4 +140,55 @@ it("explains a failure and tries again", async () => {
   serve(() => json(aPage(rows(0))));
   await userEvent.click(screen.getByRole("button", { name: "Try again" }));
   await waitFor(() => expect(screen.getByRole("link", { name: "Order 0" })).toBeInTheDocument());
+});
+
+it("sorts by a pressed column, in the address and at the server", async () => {
+  serve((url) => {
+    const title = url.searchParams.has("sort") ? "By change" : "By creation";
+    return json(aPage([anOrder(1, { ...rows(0)[1], title })]));
+  });
+  const router = show();
+  await screen.findByText("By creation");
+  const header = (name: string) => screen.getByRole("columnheader", { name });
+  expect(header("Created")).toHaveAttribute("aria-sort", "descending");
+  expect(header("Updated")).toHaveAttribute("aria-sort", "none");
+  expect(header("Title")).not.toHaveAttribute("aria-sort");
+  await userEvent.click(screen.getByRole("button", { name: "Updated" }));
+  await screen.findByText("By change");
+  expect(screen.getByRole("button", { name: "Updated" })).toHaveFocus();
+  expect(router.state.location.search).toEqual({ sort: "updated_at" });
+  await userEvent.click(screen.getByRole("button", { name: "Updated" }));
+  await waitFor(() => expect(header("Updated")).toHaveAttribute("aria-sort", "ascending"));
+  expect(router.state.location.search).toEqual({ sort: "updated_at", order: "asc" });
+  await waitFor(() => expect(asked.at(-1)?.searchParams.get("order")).toBe("asc"));
+});
+
+it("stays sorted when filters are cleared", async () => {
+  serve((url) => json(aPage(url.searchParams.has("q") ? [] : rows(0))));
+  const router = show("/orders?q=x&order=asc");
+  await userEvent.click((await screen.findAllByRole("button", { name: "Clear filters" }))[0]!);
+  await screen.findByText("Order 0");
+  expect(router.state.location.search).toEqual({ order: "asc" });
+});
+
+it("gives cards their own height when the window becomes as narrow as a phone", async () => {
+  let narrow = false;
+  const listeners = new Set<() => void>();
+  vi.stubGlobal("matchMedia", () => ({
+    get matches() {
+      return narrow;
+    },
+    addEventListener: (_: string, listener: () => void) => listeners.add(listener),
+    removeEventListener: (_: string, listener: () => void) => listeners.delete(listener),
+  }));
+  serve(() => json(aPage(rows(0).slice(0, 3))));
+  show();
+  await screen.findByText("Order 0");
+  narrow = true;
+  act(() => listeners.forEach((listener) => listener()));
+  const list = await screen.findByRole("list", { name: "Work orders" });
+  const cards = within(list).getAllByRole("listitem");
+  expect(cards.map((card) => card.style.transform)).toEqual(
+    [0, 1, 2].map((n) => `translateY(${n * CARD_HEIGHT}px)`),
+  );
 });

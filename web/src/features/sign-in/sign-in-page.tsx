@@ -2,7 +2,7 @@ import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { KeyRound, LoaderCircle, LogIn } from "lucide-react";
 import { useEffect, useState, type FormEvent } from "react";
 
-import { useSignIn } from "@/api/session";
+import { useSignedInElsewhere, useSignIn } from "@/api/session";
 import { returnPath, tokenOf } from "@/features/sign-in/model";
 import { Button } from "@/ui/button";
 import { Card } from "@/ui/card";
@@ -41,6 +41,8 @@ export function SignInPage() {
     return () => window.removeEventListener("hashchange", use);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the address is read once per arrival
   }, []);
+
+  useSignedInElsewhere(go);
 
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -34,10 +34,10 @@ it("finds a version by number or the beginning of its hash", () => {
 describe("sourceChanges", () => {
   it("keeps what both have", () => {
     expect(sourceChanges("a\nb\nc", "a\nx\nc")).toEqual([
-      { kind: "same", text: "a" },
+      { kind: "context", text: "a" },
       { kind: "del", text: "b" },
       { kind: "add", text: "x" },
-      { kind: "same", text: "c" },
+      { kind: "context", text: "c" },
     ]);
   });
 

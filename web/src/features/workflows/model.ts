@@ -29,7 +29,7 @@ export function versionNamed(
 }
 
 export interface SourceChange {
-  kind: "same" | "add" | "del";
+  kind: "context" | "add" | "del";
   text: string;
 }
 
@@ -59,7 +59,7 @@ export function sourceChanges(before: string, after: string): SourceChange[] {
   for (;;) {
     const [left, right] = [a[i], b[j]];
     if (left !== undefined && left === right) {
-      found.push(change("same", left));
+      found.push(change("context", left));
       i += 1;
       j += 1;
     } else if (

@@ -3,16 +3,16 @@ import { useMemo } from "react";
 
 import type { WorkflowVersion } from "@/api/types";
 import { workflowVersionsQuery } from "@/api/workflows";
-import { clean } from "@/lib/text";
 import { Card } from "@/ui/card";
 import { cx } from "@/ui/cx";
 import { ErrorState } from "@/ui/error-state";
 import { Link } from "@/ui/link";
+import { PatchLine } from "@/ui/patch-line";
 import { SafeText } from "@/ui/safe-text";
 import { SkeletonText } from "@/ui/skeleton";
 import { RelativeTime } from "@/ui/time";
 
-import { sourceChanges, versionNamed, type SourceChange } from "./model";
+import { sourceChanges, versionNamed } from "./model";
 
 interface VersionListProps {
   name: string;
@@ -85,15 +85,9 @@ function Row({ name, version, isNow, isChosen }: RowProps) {
   );
 }
 
-const LOOK = {
-  same: { sign: " ", look: "" },
-  add: { sign: "+", look: "bg-diff-add" },
-  del: { sign: "-", look: "bg-diff-del" },
-} satisfies Record<SourceChange["kind"], { sign: string; look: string }>;
-
 function Changes({ version, source }: { version: WorkflowVersion; source: string }) {
   const changes = useMemo(() => sourceChanges(version.source, source), [version.source, source]);
-  const isSame = changes.every((one) => one.kind === "same");
+  const isSame = changes.every((one) => one.kind === "context");
   return (
     <div className="border-t border-line">
       <p className="px-4 py-2 text-[13px] text-ink-soft">
@@ -109,9 +103,7 @@ function Changes({ version, source }: { version: WorkflowVersion; source: string
           className="max-h-96 overflow-auto bg-sunken py-2 font-mono text-[12.5px] leading-5"
         >
           {changes.map((one, index) => (
-            <div key={index} className={cx("min-w-max px-4 whitespace-pre", LOOK[one.kind].look)}>
-              {LOOK[one.kind].sign} {clean(one.text)}
-            </div>
+            <PatchLine key={index} kind={one.kind} text={one.text} />
           ))}
         </pre>
       )}

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 
+import { useMay } from "@/api/roles";
 import type { Workflow } from "@/api/types";
 import { workflowQuery } from "@/api/workflows";
 import { foldTasks, fromWorkflow } from "@/lib/graph";
@@ -9,11 +10,10 @@ import { useMedia } from "@/lib/use-media";
 import { Badge } from "@/ui/badge";
 import { Card } from "@/ui/card";
 import { CopyButton } from "@/ui/copy-button";
-import { ErrorState } from "@/ui/error-state";
 import { ButtonLink, Link } from "@/ui/link";
+import { Loaded } from "@/ui/loaded";
 import { PageHeader } from "@/ui/page-header";
 import { SafeText } from "@/ui/safe-text";
-import { SkeletonText } from "@/ui/skeleton";
 import { TaskGraph } from "@/ui/task-graph/lazy";
 
 import { ORIGIN_WORDS, scopesOf } from "./model";
@@ -28,6 +28,7 @@ const PHONE = "(max-width: 39.98rem)";
 export function WorkflowPage() {
   const { name } = route.useParams();
   const workflow = useQuery(workflowQuery(name));
+  const { allowed: mayOperate } = useMay("operate");
   return (
     <>
       <PageHeader
@@ -40,31 +41,25 @@ export function WorkflowPage() {
         ]}
         description={workflow.data && <SafeText text={workflow.data.description} max={400} />}
         actions={
-          workflow.data && (
+          workflow.data &&
+          mayOperate && (
             <ButtonLink to="/new" search={{ workflow: workflow.data.name }} variant="primary">
               New work order
             </ButtonLink>
           )
         }
       />
-      {workflow.isPending && (
-        <Card aria-busy>
-          <SkeletonText lines={8} />
-        </Card>
-      )}
-      {workflow.isError && (
-        <ErrorState
-          error={workflow.error}
-          onRetry={() => void workflow.refetch()}
-          retrying={workflow.isFetching}
-          action={
-            <ButtonLink to="/workflows" size="sm">
-              All workflows
-            </ButtonLink>
-          }
-        />
-      )}
-      {workflow.data && <Body workflow={workflow.data} />}
+      <Loaded
+        query={workflow}
+        lines={8}
+        action={
+          <ButtonLink to="/workflows" size="sm">
+            All workflows
+          </ButtonLink>
+        }
+      >
+        {(shown) => <Body workflow={shown} />}
+      </Loaded>
     </>
   );
 }

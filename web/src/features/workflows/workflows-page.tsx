@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Workflow as WorkflowIcon } from "lucide-react";
 
+import { useMay } from "@/api/roles";
 import type { WorkflowSummary } from "@/api/types";
 import { workflowsQuery } from "@/api/workflows";
 import { plural } from "@/lib/text";
@@ -8,11 +9,10 @@ import { Badge } from "@/ui/badge";
 import { Card } from "@/ui/card";
 import { Code } from "@/ui/code";
 import { EmptyState } from "@/ui/empty-state";
-import { ErrorState } from "@/ui/error-state";
 import { ButtonLink, Link } from "@/ui/link";
+import { Loaded } from "@/ui/loaded";
 import { PageHeader } from "@/ui/page-header";
 import { SafeText } from "@/ui/safe-text";
-import { SkeletonText } from "@/ui/skeleton";
 
 import { ORIGIN_WORDS } from "./model";
 
@@ -25,36 +25,30 @@ export function WorkflowsPage() {
         title="Workflows"
         description="The steps that a work order takes, from request to reviewed branch."
       />
-      {workflows.isPending && (
-        <Card aria-busy>
-          <SkeletonText lines={8} />
-        </Card>
-      )}
-      {workflows.isError && (
-        <ErrorState
-          error={workflows.error}
-          onRetry={() => void workflows.refetch()}
-          retrying={workflows.isFetching}
-        />
-      )}
-      {workflows.data?.length === 0 && (
-        <EmptyState icon={WorkflowIcon} title="No workflows">
-          Put a YAML file into the <Code>workflows</Code> folder of the data directory.
-        </EmptyState>
-      )}
-      <ul className="grid gap-3 lg:grid-cols-2">
-        {workflows.data?.map((workflow) => (
-          <li key={workflow.name} className="min-w-0">
-            <One workflow={workflow} />
-          </li>
-        ))}
-      </ul>
+      <Loaded query={workflows} lines={8}>
+        {(known) =>
+          known.length === 0 ? (
+            <EmptyState icon={WorkflowIcon} title="No workflows">
+              Put a YAML file into the <Code>workflows</Code> folder of the data directory.
+            </EmptyState>
+          ) : (
+            <ul className="grid gap-3 lg:grid-cols-2">
+              {known.map((workflow) => (
+                <li key={workflow.name} className="min-w-0">
+                  <One workflow={workflow} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
     </>
   );
 }
 
 function One({ workflow }: { workflow: WorkflowSummary }) {
   const inputs = Object.keys(workflow.inputs).length;
+  const { allowed: mayOperate } = useMay("operate");
   return (
     <Card className="h-full">
       <div className="flex flex-wrap items-start gap-2">
@@ -78,14 +72,16 @@ function One({ workflow }: { workflow: WorkflowSummary }) {
             </>
           )}
         </p>
-        <ButtonLink
-          to="/new"
-          search={{ workflow: workflow.name }}
-          size="sm"
-          aria-label={`New work order with ${workflow.name}`}
-        >
-          Use it
-        </ButtonLink>
+        {mayOperate && (
+          <ButtonLink
+            to="/new"
+            search={{ workflow: workflow.name }}
+            size="sm"
+            aria-label={`New work order with ${workflow.name}`}
+          >
+            Use it
+          </ButtonLink>
+        )}
       </div>
     </Card>
   );

@@ -1,12 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { ChevronDown, ChevronRight, Download, FileText, Package } from "lucide-react";
-import { useState } from "react";
+import { FileText, Package } from "lucide-react";
 
 import { artifactsQuery, artifactTextQuery } from "@/api/orders";
 import type { Artifact } from "@/api/types";
 import { bytes } from "@/lib/bytes";
 import { clean, plural, truncate } from "@/lib/text";
-import { buttonClass } from "@/ui/button";
 import { Card } from "@/ui/card";
 import { CopyButton } from "@/ui/copy-button";
 import { EmptyState } from "@/ui/empty-state";
@@ -16,8 +14,10 @@ import { SkeletonText } from "@/ui/skeleton";
 import { RelativeTime } from "@/ui/time";
 
 import { AnsiText } from "./ansi-text";
-import { downloadName, PREVIEW_CHARS, previewKind } from "./artifact-kind";
+import { ArtifactDownload } from "./artifact-download";
+import { PREVIEW_CHARS, previewKind } from "./artifact-kind";
 import { BoundedText } from "./bounded-text";
+import { FoldOut } from "./fold-out";
 import { isOpen, PanelSkeleton, type PanelProps } from "./panel-states";
 
 /** What tasks left behind: reports, outputs, patches. */
@@ -57,54 +57,31 @@ export function ArtifactsPanel({ orderId, order }: PanelProps) {
 }
 
 function ArtifactItem({ orderId, artifact }: { orderId: string; artifact: Artifact }) {
-  const [open, setOpen] = useState(false);
-  const Chevron = open ? ChevronDown : ChevronRight;
   return (
-    <li className="border-b border-line last:border-b-0">
-      <div className="flex items-center gap-2 px-2 py-2 sm:px-4">
-        <button
-          type="button"
-          aria-expanded={open}
-          onClick={() => setOpen(!open)}
-          className="flex min-h-6 min-w-0 flex-1 cursor-pointer items-start gap-2 rounded text-left"
-        >
-          <Chevron aria-hidden className="mt-0.5 size-4 shrink-0 text-ink-faint" />
-          <FileText aria-hidden className="mt-0.5 size-4 shrink-0 text-ink-faint max-sm:hidden" />
-          <span className="min-w-0">
-            <bdi className="block font-medium [overflow-wrap:anywhere]">
-              {truncate(clean(artifact.name), 200)}
-            </bdi>
-            <span className="flex flex-wrap gap-x-3 text-xs text-ink-soft">
-              <span className="tabular-nums">{bytes(artifact.size_bytes)}</span>
-              <SafeText text={artifact.media_type} max={60} />
-              {artifact.task && <SafeText text={artifact.task} max={80} className="font-mono" />}
-              <RelativeTime value={artifact.created_at} />
-            </span>
+    <FoldOut
+      icon={FileText}
+      title={truncate(clean(artifact.name), 200)}
+      facts={
+        <>
+          <span className="tabular-nums">{bytes(artifact.size_bytes)}</span>
+          <SafeText text={artifact.media_type} max={60} />
+          {artifact.task && <SafeText text={artifact.task} max={80} className="font-mono" />}
+          <RelativeTime value={artifact.created_at} />
+        </>
+      }
+      aside={
+        <span className="flex shrink-0 items-center gap-2">
+          <span className="flex items-center max-sm:hidden" title={`sha256 ${artifact.sha256}`}>
+            <code className="font-mono text-xs text-ink-faint">{artifact.sha256.slice(0, 10)}</code>
+            <CopyButton text={artifact.sha256} label="Copy the sha256" />
           </span>
-        </button>
-        <span className="flex items-center max-sm:hidden" title={`sha256 ${artifact.sha256}`}>
-          <code className="font-mono text-xs text-ink-faint">{artifact.sha256.slice(0, 10)}</code>
-          <CopyButton text={artifact.sha256} label="Copy the sha256" />
+          <ArtifactDownload orderId={orderId} artifact={artifact} />
         </span>
-        <a
-          href={addressOf(orderId, artifact)}
-          download={downloadName(artifact.name)}
-          className={buttonClass("secondary", "sm")}
-        >
-          <Download aria-hidden className="size-4" />
-          <span className="max-sm:sr-only">Download</span>
-          <span className="sr-only">{clean(artifact.name)}</span>
-        </a>
-      </div>
-      {open && <ArtifactPreview orderId={orderId} artifact={artifact} />}
-    </li>
+      }
+    >
+      {() => <ArtifactPreview orderId={orderId} artifact={artifact} />}
+    </FoldOut>
   );
-}
-
-/** Made from the hash: an address in the answer is not followed. */
-function addressOf(orderId: string, artifact: Artifact): string {
-  const [order, sha] = [orderId, artifact.sha256].map(encodeURIComponent);
-  return `/api/agent-work-orders/${order}/artifacts/${sha}`;
 }
 
 function ArtifactPreview({ orderId, artifact }: { orderId: string; artifact: Artifact }) {
@@ -115,7 +92,7 @@ function ArtifactPreview({ orderId, artifact }: { orderId: string; artifact: Art
     empty: "This file is empty.",
   };
   return (
-    <div className="border-t border-line bg-sunken px-4 py-3">
+    <div className="px-4 py-3">
       {kind === "text" ? (
         <ArtifactText orderId={orderId} artifact={artifact} />
       ) : (

@@ -1,7 +1,8 @@
 import { useState, type ReactNode } from "react";
 
+import { truncateAnsi } from "@/lib/ansi";
 import { markMatches } from "@/lib/highlight";
-import { clean, truncate } from "@/lib/text";
+import { clean } from "@/lib/text";
 import { Button } from "@/ui/button";
 
 /** How much more each press shows: even a line of a megabyte stays quick. */
@@ -19,8 +20,9 @@ export interface BoundedTextProps {
 /** Text of any length: the beginning, and a button for more. */
 export function BoundedText({ text, max = 4000, query = "", draw }: BoundedTextProps) {
   const [shown, setShown] = useState(max);
-  const part = text.length > shown ? truncate(text, shown) : text;
-  const left = text.length - shown;
+  const part = truncateAnsi(text, shown);
+  // With the sign of the cut it is as long as without.
+  const left = part === text ? 0 : text.length - part.length + 1;
   return (
     <>
       {draw ? draw(part) : <MarkedText text={clean(part)} query={query} />}

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { ChevronDown, ChevronRight, GitCommitHorizontal } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { GitCommitHorizontal } from "lucide-react";
+import { lazy, Suspense } from "react";
 
 import { commitDiffQuery } from "@/api/orders";
 import type { Commit, CommitDiff } from "@/api/types";
@@ -12,6 +12,7 @@ import { SafeText } from "@/ui/safe-text";
 import { RelativeTime } from "@/ui/time";
 
 import { ChangeNumbers } from "./change-numbers";
+import { FoldOut } from "./fold-out";
 import { bodyForPeople } from "./git-model";
 import { PanelSkeleton } from "./panel-states";
 
@@ -19,42 +20,32 @@ import { PanelSkeleton } from "./panel-states";
 const DiffView = lazy(async () => ({ default: (await import("./diff-view")).DiffView }));
 
 export function CommitItem({ orderId, commit }: { orderId: string; commit: Commit }) {
-  const [open, setOpen] = useState(false);
-  const Chevron = open ? ChevronDown : ChevronRight;
+  const short = commit.sha.slice(0, 7);
   return (
-    <li className="border-b border-line last:border-b-0">
-      <div className="flex items-start gap-2 px-2 py-2 sm:px-4">
-        <button
-          type="button"
-          aria-expanded={open}
-          onClick={() => setOpen(!open)}
-          className="flex min-h-6 min-w-0 flex-1 cursor-pointer items-start gap-2 rounded text-left"
-        >
-          <Chevron aria-hidden className="mt-0.5 size-4 shrink-0 text-ink-faint" />
-          <GitCommitHorizontal aria-hidden className="mt-0.5 size-4 shrink-0 text-ink-faint max-sm:hidden" />
-          <span className="min-w-0">
-            <bdi className="block font-medium [overflow-wrap:anywhere]">
-              {truncate(clean(commit.subject), 300)}
-            </bdi>
-            <span className="mt-0.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-ink-soft">
-              {commit.phase && <Badge tone="quiet">{truncate(clean(commit.phase), 40)}</Badge>}
-              <SafeText text={commit.author} max={60} />
-              <RelativeTime value={commit.at} />
-              <ChangeNumbers
-                additions={commit.lines_added ?? 0}
-                deletions={commit.lines_removed ?? 0}
-                bar
-              />
-            </span>
-          </span>
-        </button>
+    <FoldOut
+      icon={GitCommitHorizontal}
+      title={truncate(clean(commit.subject), 300)}
+      facts={
+        <>
+          {commit.phase && <Badge tone="quiet">{truncate(clean(commit.phase), 40)}</Badge>}
+          <SafeText text={commit.author} max={60} />
+          <RelativeTime value={commit.at} />
+          <ChangeNumbers
+            additions={commit.lines_added ?? 0}
+            deletions={commit.lines_removed ?? 0}
+            bar
+          />
+        </>
+      }
+      aside={
         <span className="flex shrink-0 items-center gap-0.5">
-          <code className="font-mono text-xs text-ink-soft">{commit.sha.slice(0, 7)}</code>
-          <CopyButton text={commit.sha} label={`Copy the whole hash of ${commit.sha.slice(0, 7)}`} />
+          <code className="font-mono text-xs text-ink-soft">{short}</code>
+          <CopyButton text={commit.sha} label={`Copy the whole hash of ${short}`} />
         </span>
-      </div>
-      {open && <CommitContent orderId={orderId} commit={commit} />}
-    </li>
+      }
+    >
+      {() => <CommitContent orderId={orderId} commit={commit} />}
+    </FoldOut>
   );
 }
 
@@ -63,7 +54,7 @@ function CommitContent({ orderId, commit }: { orderId: string; commit: Commit })
   const body = bodyForPeople(commit.body);
   const skeleton = <PanelSkeleton label="Loading the commit's diff" rows={4} />;
   return (
-    <div className="border-t border-line bg-sunken">
+    <>
       {body !== "" && (
         <SafeText lines text={body} max={4000} className="block px-4 py-3 text-[13px]" />
       )}
@@ -76,7 +67,7 @@ function CommitContent({ orderId, commit }: { orderId: string; commit: Commit })
           <CommitPatch orderId={orderId} sha={commit.sha} answer={diff.data} />
         </Suspense>
       )}
-    </div>
+    </>
   );
 }
 

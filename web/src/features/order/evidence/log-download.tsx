@@ -4,6 +4,7 @@ import { useState } from "react";
 import { readLogAsJsonLines } from "@/api/log-download";
 import type { LogFilter } from "@/api/orders";
 import { describeFailure } from "@/lib/failure";
+import { saveFile } from "@/lib/save-file";
 import { Button } from "@/ui/button";
 import { toast } from "@/ui/toast";
 
@@ -22,7 +23,7 @@ export function LogDownload({ orderId, filter, disabled }: LogDownloadProps) {
       const parts = await readLogAsJsonLines(orderId, filter, (lines, total) =>
         setProgress(total > 0 ? Math.min(99, Math.floor((lines / total) * 100)) : 0),
       );
-      save(new Blob(parts, { type: "application/x-ndjson" }), `${orderId}.log.jsonl`);
+      saveFile(new Blob(parts, { type: "application/x-ndjson" }), `${orderId}.log.jsonl`);
     } catch (error) {
       const { title, hint } = describeFailure(error);
       toast({ tone: "bad", title: "The log could not be downloaded", description: hint ?? title });
@@ -41,13 +42,4 @@ export function LogDownload({ orderId, filter, disabled }: LogDownloadProps) {
       <span className="sr-only">Download the log as JSON lines</span>
     </Button>
   );
-}
-
-function save(content: Blob, name: string): void {
-  const url = URL.createObjectURL(content);
-  const anchor = document.createElement("a");
-  anchor.href = url;
-  anchor.download = name;
-  anchor.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

@@ -3,6 +3,7 @@ import type { LucideIcon } from "lucide-react";
 import { memo } from "react";
 
 import type { LogEntry } from "@/api/types";
+import { truncateAnsi } from "@/lib/ansi";
 import { logLine, type LogTone } from "@/lib/log-line";
 import { exact } from "@/lib/time";
 import { truncate } from "@/lib/text";
@@ -53,7 +54,7 @@ export const LogRow = memo(function LogRow(props: LogRowProps) {
   const line = logLine(entry);
   const level = LEVELS[line.level] ?? { icon: Info, label: line.level, className: "text-ink-soft" };
   const Chevron = open ? ChevronDown : ChevronRight;
-  const rest = line.details.map(([name, value]) => `${name}=${truncate(value, ROW_CHARS)}`);
+  const rest = line.details.map(([name, value]) => `${name}=${truncateAnsi(value, ROW_CHARS)}`);
   return (
     <div className={cx("border-l-2", open ? "border-accent bg-sunken" : "border-transparent")}>
       <button
@@ -76,11 +77,14 @@ export const LogRow = memo(function LogRow(props: LogRowProps) {
         </span>
         <span className="min-w-0 flex-1 truncate">
           <span className={cx("font-sans text-[13px]", TITLE[line.tone])}>
-            <AnsiText text={truncate(line.title, ROW_CHARS)} query={query} />
+            <AnsiText text={truncateAnsi(line.title, ROW_CHARS)} query={query} />
           </span>
           {rest.length > 0 && (
             <span className="ml-2 text-ink-faint">
-              <AnsiText text={truncate(rest.join(" ").replaceAll("\n", "⏎"), ROW_CHARS)} query={query} />
+              <AnsiText
+                text={truncateAnsi(rest.join(" ").replaceAll("\n", "⏎"), ROW_CHARS)}
+                query={query}
+              />
             </span>
           )}
         </span>
@@ -97,7 +101,9 @@ function LogDetails({ entry, query }: { entry: LogEntry; query: string }) {
       <dl className="grid min-w-0 flex-1 grid-cols-[minmax(5rem,auto)_1fr] gap-x-4 gap-y-0.5 font-mono text-xs">
         {fields.map(([name, value]) => (
           <div key={name} className="contents">
-            <dt className="max-w-48 [overflow-wrap:anywhere] text-ink-faint">{truncate(name, 80)}</dt>
+            <dt className="max-w-48 [overflow-wrap:anywhere] text-ink-faint">
+              {truncate(name, 80)}
+            </dt>
             <dd className="min-w-0 [overflow-wrap:anywhere] whitespace-pre-wrap">
               <BoundedText
                 text={typeof value === "string" ? value : JSON.stringify(value, null, 2)}

@@ -1,5 +1,5 @@
-import { ArrowDown, ScrollText, Search, SearchX } from "lucide-react";
-import { useCallback, useDeferredValue, useEffect, useRef, useState } from "react";
+import { ArrowDown, ScrollText, SearchX } from "lucide-react";
+import { useCallback, useDeferredValue, useRef, useState } from "react";
 
 import { useLogWindow, type LogFilter } from "@/api/orders";
 import type { LogLevel } from "@/api/types";
@@ -8,10 +8,11 @@ import { Button } from "@/ui/button";
 import { Checkbox } from "@/ui/checkbox";
 import { EmptyState } from "@/ui/empty-state";
 import { ErrorState } from "@/ui/error-state";
+import { SearchBox } from "@/ui/search-box";
 import { Select } from "@/ui/select";
-import { TextInput } from "@/ui/text-input";
 import { VirtualList, type VirtualListHandle } from "@/ui/virtual-list";
 
+import type { EvidenceView } from "../model";
 import { LogDownload } from "./log-download";
 import { LogRow } from "./log-row";
 import { Frame, isOpen, PanelSkeleton, TALL, type PanelProps } from "./panel-states";
@@ -24,37 +25,38 @@ const LEVELS = [
   { value: "info", label: "Info" },
   { value: "debug", label: "Debug" },
 ];
-const SEARCH_MS = 250;
 const LONGEST_SEARCH = 200;
 const ROW_PX = 28;
 
+export interface LogsPanelProps extends PanelProps {
+  /** From the address of the page. */
+  view: Pick<EvidenceView, "level" | "q" | "follow">;
+  onView: (change: Partial<EvidenceView>) => void;
+}
+
 /** What happened, line by line; the server filters, the page draws what is in sight. */
-export function LogsPanel({ orderId, order }: PanelProps) {
-  const [level, setLevel] = useState<LogLevel | "">("");
-  const [text, setText] = useState("");
-  const q = useSettled(text, SEARCH_MS);
-  const filter: LogFilter = { ...(level && { level }), ...(q.trim() && { q: q.trim() }) };
+export function LogsPanel({ orderId, order, view, onView }: LogsPanelProps) {
+  const { level } = view;
+  const q = view.q?.trim().slice(0, LONGEST_SEARCH);
+  const filter: LogFilter = { ...(level && { level }), ...(q && { q }) };
   const isFiltered = Object.keys(filter).length > 0;
 
   return (
     <Frame className={`flex flex-col ${TALL}`}>
       <div className="flex flex-wrap items-center gap-2 border-b border-line p-2">
         <div className="min-w-40 flex-1 sm:max-w-80">
-          <TextInput
-            icon={Search}
-            type="search"
-            aria-label="Search the log"
-            placeholder="Search the log"
+          <SearchBox
+            label="Search the log"
             maxLength={LONGEST_SEARCH}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
+            value={view.q ?? ""}
+            onSearch={(text) => onView({ q: text.trim() || undefined })}
           />
         </div>
         <Select
           aria-label="Level"
           options={LEVELS}
-          value={level}
-          onValueChange={(value) => setLevel(value as LogLevel | "")}
+          value={level ?? ""}
+          onValueChange={(value) => onView({ level: (value || undefined) as LogLevel | undefined })}
         />
         <div className="ml-auto">
           <LogDownload orderId={orderId} filter={filter} disabled={false} />
@@ -65,14 +67,9 @@ export function LogsPanel({ orderId, order }: PanelProps) {
         orderId={orderId}
         filter={filter}
         isRunning={isOpen(order)}
-        onClear={
-          isFiltered
-            ? () => {
-                setLevel("");
-                setText("");
-              }
-            : undefined
-        }
+        begins={view.follow === "off" ? "top" : "end"}
+        onFollow={(on) => onView({ follow: on ? undefined : "off" })}
+        onClear={isFiltered ? () => onView({ level: undefined, q: undefined }) : undefined}
       />
     </Frame>
   );
@@ -82,14 +79,17 @@ interface LogLinesProps {
   orderId: string;
   filter: LogFilter;
   isRunning: boolean;
+  /** Where reading begins while more comes. */
+  begins: "top" | "end";
+  onFollow: (on: boolean) => void;
   onClear: (() => void) | undefined;
 }
 
-function LogLines({ orderId, filter, isRunning, onClear }: LogLinesProps) {
+function LogLines({ orderId, filter, isRunning, begins, onFollow, onClear }: LogLinesProps) {
   const log = useLogWindow(orderId, filter);
   const list = useRef<VirtualListHandle>(null);
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
-  const follow = useFollow({ list, count: log.total, initially: isRunning });
+  const follow = useFollow({ list, count: log.total, initially: isRunning && begins === "end" });
   const query = useDeferredValue(filter.q ?? "");
   const toggle = useCallback(
     (index: number) =>
@@ -136,7 +136,11 @@ function LogLines({ orderId, filter, isRunning, onClear }: LogLinesProps) {
           <Checkbox
             label="Follow"
             checked={follow.following}
-            onCheckedChange={(on) => (on ? follow.jump() : follow.stop())}
+            onCheckedChange={(on) => {
+              if (on) follow.jump();
+              else follow.stop();
+              onFollow(on);
+            }}
             className="items-center! [&>button]:mt-0"
           />
         ) : (
@@ -166,15 +170,4 @@ function NoLines({ onClear }: { onClear: (() => void) | undefined }) {
       Try another word or level.
     </EmptyState>
   );
-}
-
-/** A value once it has not changed for a while. */
-function useSettled(value: string, ms: number): string {
-  const [settled, setSettled] = useState(value);
-  // Outside system: a timer, so that the server is not asked for every letter.
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms);
-    return () => clearTimeout(timer);
-  }, [value, ms]);
-  return settled;
 }

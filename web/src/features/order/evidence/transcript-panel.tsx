@@ -28,15 +28,15 @@ const MOST_PAGES = 200;
 const BLOCK_PX = 48;
 
 export interface TranscriptPanelProps extends PanelProps {
-  /** The task to begin with: from the address of the page. */
-  task?: string | null;
+  /** Whose transcript, from the address of the page. */
+  task: string | undefined;
+  onTask: (task: string) => void;
 }
 
 /** What the agents of an order said and did. */
-export function TranscriptPanel({ orderId, order, task }: TranscriptPanelProps) {
+export function TranscriptPanel({ orderId, order, task, onTask }: TranscriptPanelProps) {
   const latest = useInfiniteQuery(transcriptQuery(orderId, null));
   const tasks = useQuery(tasksQuery(orderId));
-  const [wanted, setWanted] = useState<string | null>(null);
   if (latest.isPending) {
     return (
       <Frame>
@@ -48,7 +48,7 @@ export function TranscriptPanel({ orderId, order, task }: TranscriptPanelProps) 
     return <ErrorState error={latest.error} onRetry={() => void latest.refetch()} />;
   }
   const choices = transcriptChoices(latest.data.pages[0]?.tasks ?? [], tasks.data ?? []);
-  const chosen = chosenTranscript(choices, wanted ?? task);
+  const chosen = chosenTranscript(choices, task);
   if (!chosen) {
     return (
       <Frame>
@@ -67,7 +67,7 @@ export function TranscriptPanel({ orderId, order, task }: TranscriptPanelProps) 
       choices={choices}
       chosen={chosen}
       isLive={isOpen(order)}
-      onChoose={setWanted}
+      onChoose={onTask}
     />
   );
 }
@@ -183,10 +183,7 @@ function Transcript({ orderId, choices, chosen, isLive, onChoose }: TranscriptPr
             }}
           />
           {isRunning && <JumpToLatest follow={follow} noun="block" />}
-          <p
-            role="status"
-            className="border-t border-line px-3 py-1.5 text-xs text-ink-soft"
-          >
+          <p role="status" className="border-t border-line px-3 py-1.5 text-xs text-ink-soft">
             {plural(blocks.length, "block")}
             {hasNextPage && (pages < MOST_PAGES ? ", more is loading" : ", the rest is left out")}
             {isRunning && isLive && ", the agent is at work"}

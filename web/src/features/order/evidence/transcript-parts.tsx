@@ -12,7 +12,8 @@ import {
 } from "lucide-react";
 import type { ReactNode } from "react";
 
-import { clean, truncate } from "@/lib/text";
+import { stripAnsi, truncateAnsi } from "@/lib/ansi";
+import { truncate } from "@/lib/text";
 import type { Block } from "@/lib/transcript";
 import { CopyButton } from "@/ui/copy-button";
 import { cx } from "@/ui/cx";
@@ -31,7 +32,10 @@ export interface BlockProps {
   onToggle: () => void;
 }
 
-export const BLOCK_LOOK: Record<Block["kind"], { icon: LucideIcon; label: string; className: string }> = {
+export const BLOCK_LOOK: Record<
+  Block["kind"],
+  { icon: LucideIcon; label: string; className: string }
+> = {
   text: { icon: Bot, label: "Agent", className: "text-accent" },
   thinking: { icon: Brain, label: "Thinking", className: "text-quiet" },
   prompt: { icon: MessageSquare, label: "Prompt", className: "text-active" },
@@ -44,8 +48,9 @@ export const BLOCK_LOOK: Record<Block["kind"], { icon: LucideIcon; label: string
 export const PROSE = "[overflow-wrap:anywhere] whitespace-pre-wrap";
 export const MONO = `${PROSE} rounded-md bg-sunken px-3 py-2 font-mono text-xs leading-5`;
 
+/** For a folded block. Colours go first: cut in two they would be shown as text. */
 export function firstWords(text: string): string {
-  return truncate(clean(text.slice(0, 400)).replace(/\s+/g, " ").trim(), 160);
+  return truncate(stripAnsi(truncateAnsi(text, 400)).replace(/\s+/g, " ").trim(), 160);
 }
 
 export function Heading({ block }: { block: Block }) {
@@ -101,7 +106,15 @@ export function Folded({ block, open, onToggle, summary, aside, children }: Fold
   );
 }
 
-export function Part({ title, text, children }: { title: string; text: string; children: ReactNode }) {
+export function Part({
+  title,
+  text,
+  children,
+}: {
+  title: string;
+  text: string;
+  children: ReactNode;
+}) {
   return (
     <section aria-label={title}>
       <div className="flex items-center justify-between text-xs text-ink-faint">

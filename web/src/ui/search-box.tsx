@@ -2,17 +2,19 @@ import { Search } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 
 import { TextInput } from "@/ui/text-input";
-import { LONGEST } from "./model";
 
 const DEBOUNCE_MS = 250;
 
-interface SearchBoxProps {
+export interface SearchBoxProps {
+  label: string;
+  placeholder?: string;
+  maxLength: number;
   value: string;
   onSearch: (text: string) => void;
 }
 
 /** Searches when somebody stops typing, or at Enter. Follows the address when that changes. */
-export function SearchBox({ value, onSearch }: SearchBoxProps) {
+export function SearchBox({ label, placeholder, maxLength, value, onSearch }: SearchBoxProps) {
   const [text, setText] = useState(value);
   const [known, setKnown] = useState({ value, sent: value });
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
@@ -41,10 +43,10 @@ export function SearchBox({ value, onSearch }: SearchBoxProps) {
     <TextInput
       type="search"
       icon={Search}
-      aria-label="Search work orders"
-      placeholder="Search id, prompt, branch, issue"
+      aria-label={label}
+      placeholder={placeholder ?? label}
       data-shortcut="search"
-      maxLength={LONGEST.q}
+      maxLength={maxLength}
       value={text}
       onChange={(event) => type(event.target.value)}
       onKeyDown={(event) => {
