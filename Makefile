@@ -65,8 +65,8 @@ github-descriptions: venv-dev
 	@$(WITH_NODE) scripts/github_descriptions
 
 .PHONY: test
-test: venv-dev github-descriptions ## Run the tests (under 5 minutes on 2 cores)
-	@$(PYTEST) -m "not slow" $(TESTS)
+test: venv-dev github-descriptions ## Run the tests (under 5 minutes on 2 cores); tidiness is for `make check`
+	@$(PYTEST) -m "not slow" $(or $(TESTS),--ignore tests/tidy)
 
 .PHONY: test-slow
 test-slow: venv-dev github-descriptions ## Run the long campaigns alone

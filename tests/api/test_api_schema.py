@@ -33,6 +33,7 @@ def operations(document: dict[str, Any]) -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.fault("K7")
 async def test_generated_requests_get_described_answers(

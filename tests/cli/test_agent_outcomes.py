@@ -80,6 +80,7 @@ def play(awo: Any, row: Row) -> Ended:
     return Ended(row, found, done.peak_kib, awo.left_behind(), unsound)
 
 
+@pytest.mark.slow
 @pytest.mark.fault("G1")
 @pytest.mark.fault("G5")
 @pytest.mark.fault("G6")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 
+
+@pytest.mark.slow
 def test_it_completes_and_says_that_the_agent_is_scripted(awo: Any) -> None:
     own = awo.home
     first, second = (

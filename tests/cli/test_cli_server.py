@@ -123,8 +123,10 @@ def test_the_links_that_are_printed_sign_a_browser_in(
             assert client.get("/api/session").status_code == 401
             answer = client.post("/api/session", json={"token": token})
             assert answer.status_code == 201, answer.text
-            assert client.get("/api/session").json()["session"]["name"] == "local"
-            assert client.post("/api/session", json={"token": token}).status_code == 403
+            page = {"X-AWO-Page": answer.json()["page_secret"]}
+            found = client.get("/api/session", headers=page).json()
+            assert found["session"]["name"] == "local"
+            assert client.post("/api/session", json={"token": token}).status_code == 401
 
 
 def test_without_a_server_there_is_nothing_to_open(awo: Any) -> None:

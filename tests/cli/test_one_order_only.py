@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 EDIT = "echo x >> calc.py"
 
 
@@ -35,6 +37,7 @@ def starts(awo: Any, name: str) -> int:
     return len(path.read_text().splitlines())
 
 
+@pytest.mark.slow
 def test_other_open_orders_are_left_as_they_are(awo: Any) -> None:
     awo.repository()
     awo.folder.chmod(0o777)

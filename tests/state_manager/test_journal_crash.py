@@ -92,6 +92,7 @@ def run_under_strace(strace: str, inject: str, home: Path, *child: str) -> tuple
     return done.returncode, done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.fault("A3")
 async def test_kill_at_every_sync(tmp_path: Path, clock: Clock, strace: str) -> None:
     kills = 0

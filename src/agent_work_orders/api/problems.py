@@ -14,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from agent_work_orders.api.dashboard_files import PAGES
 from agent_work_orders.errors import (
     AgentWorkOrdersError,
     Broken,
@@ -171,9 +172,9 @@ def response(problem: Problem, scope: Any, headers: dict[str, str] | None = None
 
 
 def _is_visit(scope: Any) -> bool:
-    """Whether a person looks at the answer: an address outside of the API, opened in a browser."""
-    path = scope.get("path", "")
-    if scope.get("method") != "GET" or path == "/api" or path.startswith("/api/"):
+    """Whether a person looks at the answer: one of the dashboard's addresses, in a browser."""
+    first = scope.get("path", "").strip("/").split("/", 1)[0]
+    if scope.get("method") != "GET" or first not in PAGES:
         return False
     return any(
         name == b"accept" and b"text/html" in value for name, value in scope.get("headers", ())
