@@ -13,6 +13,7 @@ from agent_work_orders.repositories.refname import check_branch, check_sha
 from agent_work_orders.repositories.url import RepositoryUrl
 
 PUSH_TIMEOUT_S = 600.0
+REFUSED = frozenset({"remote_changed", "push_protected", "push_rejected"})
 
 
 class Pushed(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +46,7 @@ async def push(
         return Pushed(outcome="already_there", branch=branch, sha=sha, previous_sha=at)
     if at is not None and at != expected and not await _behind(mirror, at, sha):
         raise _foreign(branch, at, expected)
-    await _send(mirror, origin, branch, f"{sha}:refs/heads/{branch}", at)
+    await _send(mirror, origin, branch, sha, at)
     outcome: Literal["created", "updated"] = "created" if at is None else "updated"
     return Pushed(outcome=outcome, branch=branch, sha=sha, previous_sha=at)
 
@@ -57,12 +58,27 @@ async def delete(mirror: Mirror, origin: RepositoryUrl, branch: str, *, expected
         return False
     if at != check_sha(expected):
         raise _foreign(branch, at, expected)
-    await _send(mirror, origin, branch, f":refs/heads/{branch}", at)
+    await _send(mirror, origin, branch, None, at)
     return True
 
 
 async def _send(
-    mirror: Mirror, origin: RepositoryUrl, branch: str, refspec: str, at: str | None
+    mirror: Mirror, origin: RepositoryUrl, branch: str, goal: str | None, at: str | None
+) -> None:
+    """Move the branch from `at` to `goal`; None is no branch.
+
+    A refusal is believed only when the branch is not at `goal`: curl repeats by itself a request
+    whose kept connection died, and then the refusal answers the repetition.
+    """
+    try:
+        await _transfer(mirror, origin, branch, goal, at)
+    except Permanent as refusal:
+        if refusal.code not in REFUSED or await remote_head(mirror, origin, branch) != goal:
+            raise
+
+
+async def _transfer(
+    mirror: Mirror, origin: RepositoryUrl, branch: str, goal: str | None, at: str | None
 ) -> None:
     try:
         await mirror.git.run(
@@ -75,7 +91,7 @@ async def _send(
                 *serving(mirror.git, origin, "git-receive-pack"),
                 "--end-of-options",
                 origin.url,
-                refspec,
+                f"{goal or ''}:refs/heads/{branch}",
             ],
             repository=mirror.path,
             transport=transport(origin),
