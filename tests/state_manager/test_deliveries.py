@@ -191,3 +191,17 @@ async def test_what_orders_are_about_is_found_by_repository(store: SqliteStore) 
     assert store.subjects.about(1, "issue:7") == [rows[0]]
     assert store.subjects.of_order("a") == rows[0], "what was said first stays"
     assert store.subjects.of_order("x") is None
+
+
+@pytest.mark.fault("B1")
+async def test_which_order_is_the_newest_does_not_depend_on_the_clock(store: SqliteStore) -> None:
+    """Several in one millisecond, and one after the clock went back."""
+    said = [*((letter, 5_000) for letter in "cfaebd"), ("x", 1)]
+    for order_id, at_ms in said:
+        await store.subjects.add(
+            OrderSubject(
+                order_id=order_id, repository_id=1, subject="issue:7", purpose="run",
+                asked_by="", at_ms=at_ms,
+            )
+        )  # fmt: skip
+    assert [one.order_id for one in store.subjects.about(1, "issue:7")] == list("xdbeafc")

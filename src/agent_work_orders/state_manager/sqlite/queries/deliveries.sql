@@ -61,9 +61,12 @@ SELECT n, delivery_id, event, received_at_ms, attempts, coalesce(outcome, 'waiti
     settled_at_ms, body IS NOT NULL FROM deliveries WHERE delivery_id = ?;
 
 -- name: add_subject
--- What an order is about; said once.
+-- What an order is about; said once. Always later than what was said before about the same thing:
+-- which is the newest must not depend on the clock.
 INSERT OR IGNORE INTO order_subjects (order_id, repository_id, subject, purpose, asked_by, at_ms)
-VALUES (?, ?, ?, ?, ?, ?);
+VALUES (?1, ?2, ?3, ?4, ?5, max(?6, 1 + coalesce((
+    SELECT max(at_ms) FROM order_subjects WHERE repository_id = ?2 AND subject = ?3
+), 0)));
 
 -- name: get_subject
 -- What an order is about.
