@@ -165,3 +165,16 @@ def test_graphql_has_a_budget_of_its_own(clock: SimulatedClock) -> None:
     assert limited.shown(KEY, "graphql")["remaining"] == 1
     assert [ask(limited, query), ask(limited, query)] == [None, "primary rate limit"]
     assert limited.shown(KEY, "graphql")["remaining"] == 0
+
+
+def test_hours_and_minutes_can_be_shorter(clock: SimulatedClock) -> None:
+    limited = limits(clock, primary_per_hour=3, creates_per_minute=1, hour_s=20, minute_s=5)
+    assert limited.shown(KEY)["reset"] == 1_800_000_020
+    assert ask(limited, POST) is None
+    clock.advance(5)
+    assert ask(limited, POST) is None
+    clock.advance(14)
+    limited.spend(KEY, 1)
+    assert ask(limited) == "primary rate limit"
+    clock.advance(1)
+    assert ask(limited) is None

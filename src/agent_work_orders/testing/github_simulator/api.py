@@ -69,7 +69,7 @@ class Api:
         request = exchange.request
         operation = self.operation(request.method, path)
         fault = self._faults.take(request.method, path, operation)
-        actor, told = NOBODY, None
+        actor, told, came_ms = NOBODY, None, self._world.now_ms()
         try:
             if fault is not None and not fault.after and fault.kind != "secondary":
                 await mishaps.before(exchange, fault, self._moved(path, request))
@@ -101,7 +101,7 @@ class Api:
         except Gone:
             exchange.hang_up()
         finally:
-            self._record(exchange, path, operation, actor, told, fault)
+            self._record(exchange, path, operation, actor, came_ms, told, fault)
 
     def act(
         self,
@@ -246,6 +246,7 @@ class Api:
         path: str,
         operation: str,
         actor: Actor,
+        came_ms: int,
         told: int | None,
         fault: Fault | None,
     ) -> None:
@@ -257,6 +258,10 @@ class Api:
                 actor=actor.login,
                 status=exchange.status,
                 at_ms=self._world.now_ms(),
+                came_ms=came_ms,
+                connection=exchange.request.connection,
+                credential=limit_key(actor, exchange.request.client),
+                remaining=exchange.remaining,
                 told_for_ms=told,
                 fault="" if fault is None else fault.kind,
                 user_agent=exchange.request.headers.get("user-agent", ""),

@@ -19,8 +19,6 @@ import msgspec
 
 from agent_work_orders.clock import Clock
 
-HOUR_MS = 3_600_000
-MINUTE_MS = 60_000
 READS = frozenset({"GET", "HEAD", "OPTIONS"})
 # Writes that create nothing a person is told of.
 NO_CONTENT = frozenset(
@@ -44,6 +42,9 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     # GitHub sends `retry-after` with most secondary limits; without it a client must wait a minute.
     retry_after_s: int | None = 60
     block_s: int = 60
+    # Shorter ones let hours of limits be rehearsed in a minute.
+    hour_s: int = 3_600
+    minute_s: int = 60
 
 
 class Exceeded(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,7 +129,8 @@ class Limits:
         window = self._budget(key).windows[pool]
         limit = self._limit(key, pool)
         limit = 1_000_000 if limit is None else limit
-        ends = (self._clock.now_ms() if window.start_ms is None else window.start_ms) + HOUR_MS
+        started_ms = self._clock.now_ms() if window.start_ms is None else window.start_ms
+        ends = started_ms + self._hour_ms
         used = min(window.used, limit)
         return {
             "limit": limit,
@@ -144,14 +146,22 @@ class Limits:
             self._tell(self._budget(key), self._clock.now_ms(), pool)
         return shown
 
+    def spend(self, key: str, number: int, pool: str = "core") -> None:
+        """Requests of another program with the same credential."""
+        self._budget(key).windows[pool].used += number
+
     def forget(self) -> None:
         self._budgets.clear()
+
+    @property
+    def _hour_ms(self) -> int:
+        return self.rules.hour_s * 1000
 
     def _budget(self, key: str) -> _Budget:
         budget = self._budgets.setdefault(key, _Budget())
         now = self._clock.now_ms()
         for window in budget.windows.values():
-            if window.start_ms is None or now >= window.start_ms + HOUR_MS:
+            if window.start_ms is None or now >= window.start_ms + self._hour_ms:
                 window.start_ms, window.used = now, 0
         return budget
 
@@ -181,17 +191,17 @@ class Limits:
         return self._secondary(rule, budget, now)
 
     def _exceeded(self, budget: _Budget, method: str, operation: str, now: int) -> str | None:
-        rules = self.rules
-        while budget.creates and budget.creates[0] <= now - HOUR_MS:
+        rules, minute_ms = self.rules, self.rules.minute_s * 1000
+        while budget.creates and budget.creates[0] <= now - self._hour_ms:
             budget.creates.popleft()
         pool = pool_of(operation)
         points = budget.points[pool]
-        while points and points[0][0] <= now - MINUTE_MS:
+        while points and points[0][0] <= now - minute_ms:
             points.popleft()
         if rules.concurrent is not None and budget.under_way >= rules.concurrent:
             return "concurrent requests"
         if creates(method, operation):
-            lately = sum(1 for at in budget.creates if at > now - MINUTE_MS)
+            lately = sum(1 for at in budget.creates if at > now - minute_ms)
             if rules.creates_per_minute is not None and lately >= rules.creates_per_minute:
                 return "content per minute"
             if rules.creates_per_hour is not None and len(budget.creates) >= rules.creates_per_hour:
@@ -217,7 +227,7 @@ class Limits:
         """An answer that goes out now says that a limit holds."""
         until = budget.blocked_until_ms
         if until <= now:
-            until = (budget.windows[pool].start_ms or now) + HOUR_MS
+            until = (budget.windows[pool].start_ms or now) + self._hour_ms
         if budget.told_at_s is None or now >= budget.told_until_ms:
             budget.told_at_s = self._clock.monotonic_s()
         budget.told_until_ms = until

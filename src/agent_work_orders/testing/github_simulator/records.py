@@ -12,7 +12,8 @@ KEPT = 50_000
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """One request. `operation` is GitHub's operationId, `git/…`, or empty for what is unknown.
     `status` 0: no answer was sent. `told_for_ms`: since when (really) its sender had been told of
-    a rate limit that still held; None if it had not."""
+    a rate limit that still held; None if it had not. `credential`: whose budget it used;
+    `remaining`: what its answer said is left of that, None if it said nothing."""
 
     method: str
     path: str
@@ -20,6 +21,10 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     actor: str
     status: int
     at_ms: int
+    came_ms: int = 0
+    connection: int = 0
+    credential: str = ""
+    remaining: int | None = None
     told_for_ms: int | None = None
     fault: str = ""
     user_agent: str = ""

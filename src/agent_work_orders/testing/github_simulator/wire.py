@@ -43,6 +43,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     query_string: str
     headers: dict[str, str]
     client: str
+    # The same for all requests of one connection.
+    connection: int = 0
 
 
 class Exchange:
@@ -54,6 +56,7 @@ class Exchange:
         self._send = send
         self.request = _request(scope)
         self.status = 0
+        self.remaining: int | None = None
 
     async def body(self, limit_bytes: int = BODY_LIMIT_BYTES) -> bytes:
         """Raises `TooLong`, `Gone`."""
@@ -77,6 +80,8 @@ class Exchange:
 
     async def start(self, status: int, headers: Mapping[str, str]) -> None:
         self.status = status
+        left = headers.get("x-ratelimit-remaining")
+        self.remaining = None if left is None else int(left)
         fields = [(n.encode("latin-1"), v.encode("latin-1")) for n, v in headers.items()]
         await self._send({"type": "http.response.start", "status": status, "headers": fields})
 
@@ -121,4 +126,5 @@ def _request(scope: Scope) -> Request:
             for name, value in scope["headers"]
         },
         client=client[0],
+        connection=client[1],
     )
