@@ -46,12 +46,12 @@ def demo(
 
 
 async def _demo_on_github(folder: Path, as_json: bool, screen: Screen) -> None:
-    from agent_work_orders.cli.demo import on_github
+    from agent_work_orders.cli.demo import exactly_one, on_github
     from agent_work_orders.cli.screen import print_json
 
     screen.heading("Demonstration: GitHub is SIMULATED and the agent SCRIPTED; no model is asked.")
     records = await on_github.play(folder, screen)
-    found = on_github.verify(records)
+    found = exactly_one.verify(records)
     screen.line()
     screen.heading("What the simulator's records say")
     screen.pairs(found)
