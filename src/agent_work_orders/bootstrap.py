@@ -294,7 +294,7 @@ async def _with_github(
     )
     rooms.mirrors.git.logins = github.logins
     forges = Forges(rooms.forge, github.forge, settings.github_server_url)
-    return msgspec.structs.replace(rooms, forges=forges)
+    return msgspec.structs.replace(rooms, forges=forges, hook=github.hook)
 
 
 def _intake(settings: Settings, rooms: Rooms, voice: Voice) -> Intake:

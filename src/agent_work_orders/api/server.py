@@ -24,6 +24,7 @@ from agent_work_orders.bootstrap import House, open_house
 from agent_work_orders.errors import Environmental, Refused
 from agent_work_orders.settings import Settings
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
+from agent_work_orders.work_orders.missed_deliveries import MissedDeliveries
 
 BACKLOG = 2_048
 ANSWERS_END_WITHIN_S = 5
@@ -63,13 +64,23 @@ async def serving(settings: Settings, on_ready: OnReady | None = None) -> int:
             gc.freeze()
             gc.set_threshold(*COLLECT_EVERY)
             server = _Server(_config(app), ready, drain)
-            taking_up = asyncio.get_running_loop().create_task(house.intake.run())
+            beside = _beside(house)
             try:
                 await server.serve(sockets=[listening])
             finally:
-                taking_up.cancel()
-                await asyncio.wait([taking_up])
+                for task in beside:
+                    task.cancel()
+                await asyncio.wait(beside)
             return 0 if server.started else 1
+
+
+def _beside(house: House) -> list[asyncio.Task[None]]:
+    """What goes on while it serves. The socket listens already: what is redelivered waits there."""
+    loop = asyncio.get_running_loop()
+    tasks = [loop.create_task(house.intake.run())]
+    if house.rooms.hook is not None and house.settings.github_webhook_secret:
+        tasks.append(loop.create_task(MissedDeliveries(house.rooms, house.rooms.hook).run()))
+    return tasks
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -24,7 +24,7 @@ from agent_work_orders.github_integration.app_key import AppKey
 from agent_work_orders.github_integration.asking import Asking, encoded
 from agent_work_orders.github_integration.credential import Credential
 from agent_work_orders.github_integration.credentials import Permissions, good, strange, text
-from agent_work_orders.github_integration.exchange import Request
+from agent_work_orders.github_integration.exchange import Answer, Request
 from agent_work_orders.github_integration.limits import date_ms
 
 EARLY_MS = 300_000
@@ -223,6 +223,12 @@ class AppCredentials:
             body=None if wanted is None else encoded(wanted),
             priority="person",
         )
+        answer, credential = await self.as_app(what, request)
+        return good(what, answer, credential, repository)
+
+    async def as_app(self, what: str, request: Request) -> tuple[Answer, Credential]:
+        """Ask with the App's own proof, made anew once if it is refused. The answer is below 500,
+        a refusal too; the credential is the one that was used."""
         credential = self._proof()
         answer = await self._asking.ask(what, request, credential)
         if answer.status == 401:
@@ -230,7 +236,7 @@ class AppCredentials:
             self._ahead_ms = 0 if at_ms is None else at_ms - self._clock.now_ms()
             credential = self._proof(anew=True)
             answer = await self._asking.ask(what, request, credential)
-        return good(what, answer, credential, repository)
+        return answer, credential
 
     def _proof(self, *, anew: bool = False) -> Credential:
         proof = self._key.proof(self._clock.now_ms() + self._ahead_ms, anew=anew)

@@ -13,6 +13,7 @@ import msgspec
 from agent_work_orders.clock import Clock
 from agent_work_orders.github_integration.account import Account
 from agent_work_orders.github_integration.app_credentials import AppCredentials
+from agent_work_orders.github_integration.app_hook import AppHook
 from agent_work_orders.github_integration.app_key import AppKey
 from agent_work_orders.github_integration.asking import Asking
 from agent_work_orders.github_integration.client import GithubClient
@@ -21,6 +22,7 @@ from agent_work_orders.github_integration.exchange import Exchange
 from agent_work_orders.github_integration.git_logins import GitLogins
 from agent_work_orders.github_integration.github_forge import GithubForge
 from agent_work_orders.github_integration.governor import DurableGovernor
+from agent_work_orders.github_integration.hook import Hook
 from agent_work_orders.github_integration.quota import QuotaMemory
 
 
@@ -29,6 +31,8 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True):
     credentials: Credentials
     governor: DurableGovernor
     logins: GitLogins
+    hook: Hook | None = None
+    """Of the App; a plain token has none."""
 
 
 @asynccontextmanager
@@ -41,14 +45,16 @@ async def connect(
     async with Exchange(secure=account.api_url.startswith("https:")) as exchange:
         asking = Asking(exchange, governor, clock, api_url=account.api_url, chance=chance)
         credentials: Credentials
+        hook: Hook | None = None
         if account.app_id:
-            credentials = AppCredentials(
+            credentials = app = AppCredentials(
                 asking,
                 AppKey(account.app_id, account.private_key),
                 clock,
                 learn=learn,
                 installation_id=account.installation_id,
             )
+            hook = AppHook(app, account.api_url)
         else:
             credentials = TokenCredentials(asking, account.token)
         client = GithubClient(asking, credentials, clock, sleep=asyncio.sleep)
@@ -59,4 +65,5 @@ async def connect(
             credentials=credentials,
             governor=governor,
             logins=GitLogins(credentials, account.server_url),
+            hook=hook,
         )

@@ -12,6 +12,7 @@ from agent_work_orders.clock import Clock
 from agent_work_orders.engines.engine import Engine
 from agent_work_orders.engines.perform import Log
 from agent_work_orders.github_integration.forges import Forges
+from agent_work_orders.github_integration.hook import Hook
 from agent_work_orders.github_integration.local_forge import LocalForge
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.sandbox_manager.sandbox import Sandboxes
@@ -65,3 +66,5 @@ class Rooms(msgspec.Struct, frozen=True, kw_only=True):
     git_origins: frozenset[str] = frozenset()
     four_eyes: bool = False
     """Who asked for an order does not decide about it."""
+    hook: Hook | None = None
+    """Of the App, where deliveries that failed can be asked for again."""

@@ -147,6 +147,22 @@ def asks_nothing(name: str, body: bytes) -> bool:
     return False
 
 
+def could_ask(name: str, action: str) -> bool:
+    """Whether an event of this name and action is ever acted on. More is not known of it yet."""
+    match name:
+        case "issues":
+            return action in ("labeled", "assigned")
+        case "pull_request":
+            return action in (*rules.PULL_ACTIONS, "labeled")
+        case "check_run" | "check_suite":
+            return action in ("rerequested", "completed")
+        case "issue_comment" | "pull_request_review_comment":
+            return action == "created"
+        case "pull_request_review":
+            return action == "submitted"
+    return name in ("push", "installation", "installation_repositories", "repository")
+
+
 def may_ask(event: GitHubEvent) -> bool:
     """Whether it is worth asking the hub anything: most deliveries are about nothing of ours."""
     match event.name, event.action:
