@@ -23,6 +23,8 @@ from agent_work_orders.testing.github_simulator.stamps import stamp
 # docs: "up to 500 repositories".
 REPOSITORIES_MOST = 500
 DELIVERIES_MOST = 100
+# docs, "Redelivering webhooks": deliveries of the past 3 days are listed and can be redelivered.
+DELIVERIES_KEPT_MS = 3 * 86_400_000
 NARROWED = (
     Field(name="repositories", kinds=("array",), items=("string",)),
     Field(name="repository_ids", kinds=("array",), items=("integer",)),
@@ -35,6 +37,8 @@ CONFIG = (
     Field(name="insecure_ssl", kinds=("string", "number", "integer")),
 )
 
+CHOICES = {"list-webhook-deliveries": {"status": ("success", "failure")}}
+
 # Method, template, operation, handler, fields of the body.
 Row = tuple[str, str, str, Handler, tuple[Field, ...]]
 
@@ -46,7 +50,15 @@ class AppRoutes:
 
     def routes(self) -> tuple[Route, ...]:
         made = [
-            Route(method=m, template=t, operation=f"apps/{o}", handler=h, body=b, by="app")
+            Route(
+                method=m,
+                template=t,
+                operation=f"apps/{o}",
+                handler=h,
+                body=b,
+                by="app",
+                choices=CHOICES.get(o, {}),
+            )
             for m, t, o, h, b in (*self._of_installations(), *self._of_the_hook())
         ]
         revoking = Route(
@@ -165,8 +177,10 @@ class AppRoutes:
         return self._hook(call)
 
     def _sent(self, call: Call) -> Answer:
-        """Newest first; the cursor is the id after which the next page starts."""
-        mine = self._deliveries.of_app(_app_id(call))
+        """Newest first, what is under way not yet; the cursor is the id after which the next
+        page starts."""
+        every = self._deliveries.of_app(_app_id(call))
+        mine = [d for d in every if d.status != "pending" and not _too_old(call, d)]
         mine.sort(key=lambda d: d.id, reverse=True)
         asked = call.query.get("per_page", "")
         size = min(int(asked) if asked.isdigit() else 30, DELIVERIES_MOST)
@@ -180,6 +194,7 @@ class AppRoutes:
         if len(mine) > size:
             address = f"{call.world.api_url}/app/hook/deliveries"
             query = f"per_page={size}&cursor={shown[-1].id}"
+            query += f"&status={status}" if status else ""
             headers["link"] = f'<{address}?{query}>; rel="next"'
         return Answer(body=[item(d) for d in shown], headers=headers)
 
@@ -192,7 +207,9 @@ class AppRoutes:
 
     def _delivery(self, call: Call) -> Delivery:
         number = int(call.params["delivery_id"])
-        return rules.NO_DELIVERY.found(self._deliveries.find(_app_id(call), number))
+        found = rules.NO_DELIVERY.found(self._deliveries.find(_app_id(call), number))
+        rules.OLD_DELIVERY.when(_too_old(call, found))
+        return found
 
     def _mine(self, call: Call) -> list[Installation]:
         return [i for i in call.world.installations.values() if i.app_id == call.actor.app_id]
@@ -201,6 +218,11 @@ class AppRoutes:
         found = call.world.installations.get(int(call.params["installation_id"]))
         foreign = found is not None and found.app_id != call.actor.app_id
         return rules.NOT_INSTALLED.found(None if foreign else found)
+
+
+def _too_old(call: Call, delivery: Delivery) -> bool:
+    sent = delivery.status != "pending"
+    return sent and delivery.delivered_ms < call.now_ms - DELIVERIES_KEPT_MS
 
 
 def _app_id(call: Call) -> int:

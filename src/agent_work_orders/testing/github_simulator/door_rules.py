@@ -105,3 +105,9 @@ EMPTY_SELECTION = _rule(
 
 # Deliveries.
 NO_DELIVERY = _rule("no_delivery", 404, "Not Found", "apps/get-webhook-delivery 404")
+OLD_DELIVERY = _rule(
+    "old_delivery",
+    404,
+    "Not Found",
+    "webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks: the past 3 days",
+)

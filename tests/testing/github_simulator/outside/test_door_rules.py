@@ -100,6 +100,16 @@ async def none_at_all(cast: Any) -> httpx.Response:
     return await mint(cast, repositories=[])
 
 
+async def long_past(cast: Any) -> httpx.Response:
+    cast.app.webhook_url = "http://192.0.2.1/hook"
+    token = cast.github.credentials.of_person(cast.owner).value
+    await cast.ask("POST", f"{cast.path}/issues", token, json={"title": "T"})
+    await cast.github.deliveries.settled()
+    number = cast.github.deliveries.kept[-1].id
+    cast.clock.advance(3 * 86_400 + 1)
+    return await cast.ask("POST", f"/app/hook/deliveries/{number}/attempts", cast.jwt())
+
+
 CASES: dict[str, Case] = {
     "door_user_agent": no_user_agent,
     "door_api_version": old_version,
@@ -114,6 +124,7 @@ CASES: dict[str, Case] = {
     "door_expired": expired,
     "door_revoked": revoked,
     "door_uninstalled": uninstalled,
+    "old_delivery": long_past,
     "token_suspended": suspended,
     "token_not_granted": too_much,
     "token_not_its_repository": too_far,

@@ -141,6 +141,28 @@ async def test_the_list_goes_on_at_the_cursor(cast: Any, receiver: Receiver) -> 
     assert seen == sorted({d.id for d in cast.github.deliveries.kept}, reverse=True)
 
 
+async def test_what_is_asked_of_the_list_is_checked_and_old_ones_are_gone(
+    cast: Any, receiver: Receiver
+) -> None:
+    receiver.status = 500
+    await open_issue(cast)
+    await cast.github.deliveries.settled()
+    bad = await cast.ask("GET", "/app/hook/deliveries?status=bad", cast.jwt())
+    assert bad.status_code == 422
+    assert len(await sent(cast, status="failure")) == 1
+    cast.clock.advance(3 * 86_400 + 1)
+    assert await sent(cast) == []
+
+
+async def test_what_is_under_way_is_not_listed(cast: Any, receiver: Receiver) -> None:
+    cast.github.deliveries.hold()
+    await open_issue(cast)
+    assert await sent(cast) == []
+    cast.github.deliveries.release()
+    await cast.github.deliveries.settled()
+    assert len(await sent(cast)) == 1
+
+
 async def test_an_address_beyond_this_machine_is_never_called(cast: Any) -> None:
     cast.app.webhook_url = "http://192.0.2.1/hook"
     await open_issue(cast)
