@@ -68,9 +68,11 @@ class Api:
         """`path` without the prefix of an enterprise server."""
         request = exchange.request
         operation = self.operation(request.method, path)
-        fault = self._faults.take(request.method, path, operation)
+        fault: Fault | None = None
         actor, told, came_ms = NOBODY, None, self._world.now_ms()
         try:
+            inside = await exchange.body() if self._faults.looks_inside else b""
+            fault = self._faults.take(request.method, path, operation, inside)
             if fault is not None and not fault.after and fault.kind != "secondary":
                 await mishaps.before(exchange, fault, self._moved(path, request))
                 return
@@ -101,6 +103,7 @@ class Api:
         except Gone:
             exchange.hang_up()
         finally:
+            self._faults.over(fault, exchange.status)
             self._record(exchange, path, operation, actor, came_ms, told, fault)
 
     def act(

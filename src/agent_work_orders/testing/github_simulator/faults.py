@@ -1,8 +1,9 @@
 """What can go wrong between GitHub and a client, on demand.
 
 Rules:
-- A fault matches by method, path (glob, without the query) and operation; it strikes the `nth`
-  matching request and the `times - 1` after it. Of several that match, the first added strikes.
+- A fault matches by method, path (glob, without the query), operation, and a text that the body
+  contains (git's bodies are not looked into); it strikes the `nth` matching request and the
+  `times - 1` after it. Of several that match, the first added strikes.
 - `applied` says whether the request takes effect before the fault: that is the difference between
   "nothing happened" and "it happened and nobody was told".
 - Everything is bounded: a hang ends by itself, a slow body has an end.
@@ -46,6 +47,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     method: str = "*"
     path: str = "*"
     operation: str = "*"
+    contains: str = ""
     nth: int = 1
     times: int | None = 1
     status: int = 502
@@ -67,11 +69,12 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the handler runs first."""
         return self.applied or self.kind in AFTER_ONLY
 
-    def matches(self, method: str, path: str, operation: str) -> bool:
+    def matches(self, method: str, path: str, operation: str, body: bytes = b"") -> bool:
         return (
             self.method in ("*", method)
             and fnmatchcase(path, self.path)
             and fnmatchcase(operation, self.operation)
+            and self.contains.encode() in body
         )
 
 
@@ -88,6 +91,13 @@ class Faults:
         self._waiting: list[tuple[Fault, int]] = []
         self._hidden: dict[str, int] = {}
         self.hits: list[Hit] = []
+        self.answered: list[Fault] = []
+        """Of those that struck, whose requests have got an answer, however damaged."""
+
+    @property
+    def looks_inside(self) -> bool:
+        """Whether a fault wants to see the body."""
+        return any(fault.contains for fault, _ in self._waiting)
 
     @property
     def waiting(self) -> list[Fault]:
@@ -100,12 +110,12 @@ class Faults:
         self._waiting.clear()
         self._hidden.clear()
 
-    def take(self, method: str, path: str, operation: str) -> Fault | None:
+    def take(self, method: str, path: str, operation: str, body: bytes = b"") -> Fault | None:
         """The fault that strikes this request. Every matching one counts it."""
         struck: Fault | None = None
         left: list[tuple[Fault, int]] = []
         for fault, seen in self._waiting:
-            if not fault.matches(method, path, operation):
+            if not fault.matches(method, path, operation, body):
                 left.append((fault, seen))
                 continue
             seen += 1
@@ -117,6 +127,11 @@ class Faults:
         if struck is not None and len(self.hits) < HITS_KEPT:
             self.hits.append(Hit(fault=struck, method=method, path=path))
         return struck
+
+    def over(self, fault: Fault | None, status: int) -> None:
+        """The request that it struck has ended; status 0 is no answer."""
+        if fault is not None and status and len(self.answered) < HITS_KEPT:
+            self.answered.append(fault)
 
     def hide(self, body: Any, reads: int) -> None:
         """What was just created is not seen by the next `reads` reads that would show it."""

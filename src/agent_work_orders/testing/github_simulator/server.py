@@ -147,6 +147,7 @@ class GithubSimulator:
             else:
                 actor = await self.git.serve(exchange, wanted, fault)
         finally:
+            self.faults.over(fault, exchange.status)
             self.requests.add(
                 Asked(
                     method=method,

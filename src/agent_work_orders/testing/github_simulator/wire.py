@@ -57,15 +57,19 @@ class Exchange:
         self.request = _request(scope)
         self.status = 0
         self.remaining: int | None = None
+        self._whole: bytes | None = None
 
     async def body(self, limit_bytes: int = BODY_LIMIT_BYTES) -> bytes:
-        """Raises `TooLong`, `Gone`."""
+        """Can be asked for again. Raises `TooLong`, `Gone`."""
+        if self._whole is not None:
+            return self._whole
         kept = bytearray()
         async for chunk in self.chunks():
             kept += chunk
             if len(kept) > limit_bytes:
                 raise TooLong
-        return bytes(kept)
+        self._whole = bytes(kept)
+        return self._whole
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Raises `Gone`."""

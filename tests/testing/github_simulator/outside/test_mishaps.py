@@ -152,3 +152,16 @@ async def test_the_simulator_ends_while_somebody_hangs(cast: Any) -> None:
     await cast.github.close()
     with pytest.raises(httpx.TransportError):
         await hanging
+
+
+async def test_a_fault_for_bodies_that_contain_a_text(cast: Any) -> None:
+    fault = Fault(kind="drop", applied=True, operation="issues/create", contains='"x"')
+    cast.github.faults.add(fault, Fault(kind="lag", reads=0, contains="labels"))
+    other = {"json": {"title": "y", "labels": ["new"]}}
+    assert (await cast.ask("GET", cast.path, cast.token())).status_code == 200
+    made = await cast.ask("POST", f"{cast.path}/issues", cast.token(), **other)
+    assert made.status_code == 201 and cast.github.faults.waiting == [fault]
+    with pytest.raises(httpx.TransportError):
+        await create(cast)
+    assert issues(cast) == 2
+    assert [one.kind for one in cast.github.faults.answered] == ["lag"]
