@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
-from scripted import REPOSITORY, made
+from scripted import LOGIN, REPOSITORY, made
 
 from agent_work_orders.github_integration.forge import Annotation, Check
 
@@ -90,10 +92,31 @@ async def test_only_our_apps_check_is_found() -> None:
 
 
 async def test_a_status_is_one_short_line() -> None:
-    forge, transport, _ = made({f"POST statuses/{HEAD}": {}})
+    statuses = f"GET commits/{HEAD}/statuses"
+    forge, transport, _ = made({f"POST statuses/{HEAD}": {}, statuses: []})
     await forge.set_status(
         REPOSITORY, HEAD, context="awo", state="success", description="d\n" * 100
     )
     [body] = transport.bodies(f"POST statuses/{HEAD}")
     assert len(body["description"]) == 140 and "\n" not in body["description"]
     assert "target_url" not in body
+
+
+@pytest.mark.parametrize(
+    ("change", "sent"),
+    [
+        ({}, 0),
+        ({"state": "failure"}, 1),
+        ({"description": "other"}, 1),
+        ({"target_url": "https://x"}, 1),
+        ({"creator": {"login": "other"}}, 1),
+        ({"context": "other"}, 1),
+    ],
+)
+async def test_a_status_that_stands_is_not_set_again(change: dict[str, Any], sent: int) -> None:
+    ours = {"context": "awo", "state": "success", "description": "d", "creator": {"login": LOGIN}}
+    older = {**ours, "state": "pending"}
+    statuses = {f"GET commits/{HEAD}/statuses": [{**ours, **change}, older]}
+    forge, transport, _ = made({f"POST statuses/{HEAD}": {}, **statuses})
+    await forge.set_status(REPOSITORY, HEAD, context="awo", state="success", description="d")
+    assert len(transport.bodies(f"POST statuses/{HEAD}")) == sent

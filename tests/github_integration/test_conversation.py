@@ -118,11 +118,16 @@ async def test_reactions_go_to_the_issue_or_its_comment() -> None:
 
 async def test_settings_that_decide_who_sees_it_are_refused() -> None:
     forge, transport, _ = made({"GET ": {"has_wiki": True, "private": True}, "PATCH ": {}})
-    assert await forge.settings(REPOSITORY, {"has_wiki": False}) == {"has_wiki": True}
+    assert await forge.settings(REPOSITORY, ["has_wiki"]) == {"has_wiki": True}
+    await forge.change_settings(REPOSITORY, {"has_wiki": False})
     assert transport.bodies("PATCH ") == [{"has_wiki": False}]
-    with pytest.raises(Permanent) as raised:
-        await forge.settings(REPOSITORY, {"private": False})
-    assert raised.value.code == "github_setting_refused"
+    for asked in (
+        forge.settings(REPOSITORY, ["private"]),
+        forge.change_settings(REPOSITORY, {"private": False}),
+    ):
+        with pytest.raises(Permanent) as raised:
+            await asked
+        assert raised.value.code == "github_setting_refused"
     assert len(transport.asked) == 2
 
 

@@ -90,7 +90,7 @@ class TestGithubForge(ForgeConformance, HubConformance):
 ASKED = {
     "Query": {"repository"},
     "Repository": {"pullRequest"},
-    "PullRequest": {"id", "isDraft", "autoMergeRequest", "reviewThreads"},
+    "PullRequest": {"id", "isDraft", "merged", "autoMergeRequest", "reviewThreads"},
     "AutoMergeRequest": {"mergeMethod"},
     "PullRequestReviewThreadConnection": {"pageInfo", "nodes"},
     "PageInfo": {"hasNextPage", "endCursor"},

@@ -305,6 +305,42 @@ async def test_our_threads_are_resolved_and_those_of_others_left(town: Town) -> 
     assert (await town.do("github.resolve_threads", attempt=2))["resolved"] == 0
 
 
+@pytest.mark.fault("D7")
+@pytest.mark.parametrize(
+    ("uses", "method", "given", "before"),
+    [
+        (
+            "github.settings",
+            "PATCH",
+            {"changes": {"has_wiki": False}},
+            {"changes": {"has_wiki": True}},
+        ),
+        ("github.issue_state", "PATCH", {"state": "closed"}, {"state": "open"}),
+        (
+            "github.protect",
+            "PUT",
+            {"branch": "main", "rules": {"enforce_admins": True}},
+            {"branch": "main", "before": None},
+        ),
+    ],
+)
+async def test_what_was_before_is_remembered_when_the_answer_is_lost(
+    town: Town, uses: str, method: str, given: dict[str, Any], before: dict[str, Any]
+) -> None:
+    town.lose(method)
+    await town.fail(uses, **given)
+    again = await town.do(uses, attempt=2, **given)
+    assert before.items() <= again.items()
+
+
+async def test_an_issue_is_closed_and_opened_again(town: Town) -> None:
+    number = town.act("POST", "issues", {"title": "It breaks"})["number"]
+    before = await town.do("github.issue_state", number=number, state="closed")
+    assert town.act("GET", f"issues/{number}")["state"] == "closed"
+    undone = await town.bench.undo("github.issue_state", **town.given(before))
+    assert undone.failure is None and town.act("GET", f"issues/{number}")["state"] == "open"
+
+
 async def test_settings_are_taken_back_by_themselves(town: Town) -> None:
     before = await town.do("github.settings", changes={"has_wiki": False})
     assert before == {"changes": {"has_wiki": True}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from agent_work_orders.errors import NotFound, Permanent
@@ -67,16 +68,22 @@ class Administration(Speaker):
         made = await self._send("POST", repository, "releases/generate-notes", body)
         return wire.written(made, wire.Notes).body
 
-    async def settings(self, repository: Repository, changes: dict[str, Any]) -> dict[str, Any]:
-        """Set them; what they were before."""
-        refused = sorted(set(changes) - SETTINGS)
-        if refused:
-            raise Permanent(
-                "github_setting_refused",
-                f"These settings are not changed from here: {', '.join(refused)}",
-                hint=f"Change them on GitHub; here can be set: {', '.join(sorted(SETTINGS))}.",
-            )
-        before = wire.read(await self._get(repository, ""), dict[str, Any])
+    async def settings(self, repository: Repository, names: Sequence[str]) -> dict[str, Any]:
+        _check_names(names)
+        found = wire.read(await self._get(repository, ""), dict[str, Any])
+        return {name: found.get(name) for name in names}
+
+    async def change_settings(self, repository: Repository, changes: dict[str, Any]) -> None:
+        _check_names(list(changes))
         if changes:
             await self._send("PATCH", repository, "", changes)
-        return {name: before.get(name) for name in changes}
+
+
+def _check_names(names: Sequence[str]) -> None:
+    refused = sorted(set(names) - SETTINGS)
+    if refused:
+        raise Permanent(
+            "github_setting_refused",
+            f"These settings are not changed from here: {', '.join(refused)}",
+            hint=f"Change them on GitHub; here can be set: {', '.join(sorted(SETTINGS))}.",
+        )

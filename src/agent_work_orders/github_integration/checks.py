@@ -72,7 +72,15 @@ class Checks(Speaker):
         }
         if target_url:
             body["target_url"] = target_url
-        await self._send("POST", repository, f"statuses/{head_sha}", body)
+        if not await self._stands(repository, head_sha, body):
+            await self._send("POST", repository, f"statuses/{head_sha}", body)
+
+    async def _stands(self, repository: Repository, head_sha: str, wanted: dict[str, str]) -> bool:
+        """Whether the latest status of the context is this one, and ours."""
+        for one in await self._pages(repository, f"commits/{head_sha}/statuses", wire.Status):
+            if one.context == wanted["context"]:
+                return one.says(wanted) and await self._ours(one.creator)
+        return False
 
     async def _annotate(
         self, repository: Repository, check_id: int, check: Check, rest: list[list[dict[str, Any]]]

@@ -277,7 +277,7 @@ class Hub(Forge, Protocol):
         description: str,
         target_url: str = "",
     ) -> None:
-        """The latest of a context counts: repeating is harmless."""
+        """The latest of a context counts; one that stands already is not set again."""
         ...
 
     # -- reviews
@@ -314,7 +314,7 @@ class Hub(Forge, Protocol):
     async def enable_auto_merge(
         self, repository: Repository, number: int, method: Literal["merge", "squash", "rebase"]
     ) -> None:
-        """Merge when all that is required has passed. On already: harmless."""
+        """Merge when all that is required has passed. On already, or merged: harmless."""
         ...
 
     # -- administration
@@ -334,4 +334,10 @@ class Hub(Forge, Protocol):
         self, repository: Repository, tag: str, previous_tag: str | None = None
     ) -> str: ...
 
-    async def settings(self, repository: Repository, changes: dict[str, Any]) -> dict[str, Any]: ...
+    async def settings(self, repository: Repository, names: Sequence[str]) -> dict[str, Any]:
+        """What they are. Permanent `github_setting_refused` for what is not ours to change."""
+        ...
+
+    async def change_settings(self, repository: Repository, changes: dict[str, Any]) -> None:
+        """Repeating is harmless. Permanent `github_setting_refused`."""
+        ...

@@ -23,7 +23,7 @@ mutation($id: ID!) {
 _AUTO_MERGE_STATE = """\
 query($owner: String!, $name: String!, $number: Int!) {
   repository(owner: $owner, name: $name) {
-    pullRequest(number: $number) { id autoMergeRequest { mergeMethod } }
+    pullRequest(number: $number) { id merged autoMergeRequest { mergeMethod } }
   }
 }"""
 _AUTO_MERGE = """\
@@ -161,7 +161,7 @@ class Pulls(Speaker):
         pull = (found.get("repository") or {}).get("pullRequest")
         if pull is None:
             raise _unknown(number)
-        if pull.get("autoMergeRequest"):
+        if pull.get("autoMergeRequest") or pull.get("merged"):
             return
         try:
             await self._graphql(

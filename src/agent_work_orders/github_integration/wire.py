@@ -121,6 +121,18 @@ class CheckRun(msgspec.Struct, frozen=True):
     app: App | None = None
 
 
+class Status(msgspec.Struct, frozen=True):
+    context: str
+    state: str
+    description: str | None = None
+    target_url: str | None = None
+    creator: User | None = None
+
+    def says(self, wanted: dict[str, str]) -> bool:
+        shown = (self.state, self.description or "", self.target_url or "")
+        return shown == (wanted["state"], wanted["description"], wanted.get("target_url", ""))
+
+
 class Review(msgspec.Struct, frozen=True):
     id: int
     user: User | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agent_work_orders.errors import Permanent
-from agent_work_orders.tools.hub import NUMBER, HubTool, head_of, number_of
+from agent_work_orders.tools.hub import NUMBER, HubTool, head_of, number_of, remembered
 from agent_work_orders.tools.schema import fields, flag, integer, nullable, text
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 from agent_work_orders.workflow_engine.catalogue import ToolInfo
@@ -175,9 +175,13 @@ class Protect(HubTool):
 
     async def __call__(self, ctx: ToolContext, *, branch: str, rules: JsonObject) -> JsonObject:
         hub, repository = self._at(ctx)
-        before = await hub.protection(repository, branch)
+
+        async def read() -> JsonObject:
+            return {"branch": branch, "before": await hub.protection(repository, branch)}
+
+        found = await remembered(ctx, "protection", read)
         await hub.protect(repository, branch, rules)
-        return {"branch": branch, "before": before}
+        return found
 
 
 class Settings(HubTool):
@@ -200,7 +204,13 @@ class Settings(HubTool):
 
     async def __call__(self, ctx: ToolContext, *, changes: JsonObject) -> JsonObject:
         hub, repository = self._at(ctx)
-        return {"changes": await hub.settings(repository, changes)}
+
+        async def read() -> JsonObject:
+            return {"changes": await hub.settings(repository, list(changes))}
+
+        before = await remembered(ctx, "settings", read)
+        await hub.change_settings(repository, changes)
+        return before
 
 
 class ResolveThreads(HubTool):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from agent_work_orders.errors import NotFound
-from agent_work_orders.tools.hub import HEAD, NUMBER, HubTool, head_of, number_of
+from agent_work_orders.tools.hub import HEAD, NUMBER, HubTool, head_of, number_of, remembered
 from agent_work_orders.tools.schema import fields, flag, integer, nullable, text, texts
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 from agent_work_orders.workflow_engine.catalogue import ToolInfo
@@ -88,25 +88,18 @@ class Label(HubTool):
     ) -> JsonObject:
         hub, repository = self._at(ctx)
         about = number_of(ctx.order, number)
-        before = {name.lower() for name in (await hub.issue(repository, about)).labels}
-        plan: JsonObject = {
-            "number": about,
-            "added": [name for name in add or [] if name.lower() not in before],
-            "removed": [name for name in remove or [] if name.lower() in before],
-        }
 
-        async def never() -> JsonObject | None:
-            return None
+        async def plan() -> JsonObject:
+            before = {name.lower() for name in (await hub.issue(repository, about)).labels}
+            return {
+                "number": about,
+                "added": [name for name in add or [] if name.lower() not in before],
+                "removed": [name for name in remove or [] if name.lower() in before],
+            }
 
-        async def keep() -> JsonObject:
-            return plan
-
-        # What was there before is remembered from the first try: it is what an undo restores.
-        receipt = await ctx.once(
-            f"{ctx.key}:labels", what="change labels", intent=plan, look=never, do=keep
-        )
-        await hub.set_labels(repository, about, add=receipt["added"], remove=receipt["removed"])
-        return receipt
+        planned = await remembered(ctx, "labels", plan)
+        await hub.set_labels(repository, about, add=planned["added"], remove=planned["removed"])
+        return planned
 
 
 class RestoreLabels(HubTool):
@@ -128,6 +121,34 @@ class RestoreLabels(HubTool):
         hub, repository = self._at(ctx)
         await hub.set_labels(repository, number, add=removed, remove=added)
         return {"restored": True}
+
+
+class IssueState(HubTool):
+    info = ToolInfo(
+        name="github.issue_state",
+        summary="Close or reopen an issue",
+        inputs=fields(("state",), number=NUMBER, state=text("Which", enum=["open", "closed"])),
+        outputs=fields(
+            number=integer("The issue"),
+            state=text("What it was before: given to this tool it takes it back"),
+        ),
+        risk="medium",
+        undo="github.issue_state",
+    )
+
+    async def __call__(
+        self, ctx: ToolContext, *, number: int | None = None, state: str
+    ) -> JsonObject:
+        hub, repository = self._at(ctx)
+        about = number_of(ctx.order, number)
+        known: Any = state
+
+        async def read() -> JsonObject:
+            return {"number": about, "state": (await hub.issue(repository, about)).state}
+
+        before = await remembered(ctx, "issue_state", read)
+        await hub.update_issue(repository, about, state=known)
+        return before
 
 
 class React(HubTool):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from agent_work_orders.errors import Permanent
@@ -45,6 +45,20 @@ def number_of(order: Order, given: int | None) -> int:
             hint="Give the task a `number`, or create the order for an issue.",
         )
     return int(found)
+
+
+async def remembered(
+    ctx: ToolContext, name: str, read: Callable[[], Awaitable[JsonObject]]
+) -> JsonObject:
+    """What was there before the task's first try: it is what an undo restores. A later try would
+    read what an earlier one has changed."""
+
+    async def never() -> JsonObject | None:
+        return None
+
+    return await ctx.once(
+        f"{ctx.key}:{name}", what=f"remember {name}", intent={}, look=never, do=read
+    )
 
 
 def head_of(order: Order, given: str | None) -> str:

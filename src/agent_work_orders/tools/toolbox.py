@@ -31,6 +31,7 @@ HUB_TOOLS: tuple[type[HubTool], ...] = (
     github_verdicts.ReviewPullRequest,
     github_talk.Label,
     github_talk.RestoreLabels,
+    github_talk.IssueState,
     github_talk.React,
     github_talk.Status,
     github_admin.Ready,

@@ -20,6 +20,7 @@ from agent_work_orders.testing.github_simulator.faults import Fault
 from agent_work_orders.testing.github_simulator.git_store import GitRefused
 from agent_work_orders.testing.github_simulator.limits import Rules
 from agent_work_orders.testing.github_simulator.repository import Repository
+from agent_work_orders.testing.github_simulator.resources import repositories
 from agent_work_orders.testing.github_simulator.wire import Exchange, Gone, TooLong
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 JSON = {"content-type": "application/json; charset=utf-8"}
 LATENCY_LIMIT_S = 10.0
+SETTINGS = ("description", "homepage", *repositories.FLAGS)
 
 
 class Webhook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -161,6 +163,8 @@ def _record(github: GithubSimulator, here: Repository) -> dict[str, Any]:
     return {
         "counts": {name: len(found) for name, found in items.items()},
         "branches": github.world.git(here).refs("refs/heads/"),
+        "protections": msgspec.to_builtins(here.protections),
+        "settings": {name: getattr(here, name) for name in SETTINGS},
         **items,
     }
 

@@ -7,7 +7,7 @@ from agent_work_orders.testing.github_simulator.accounts import role_at_least
 from agent_work_orders.testing.github_simulator.call import Answer, Call, Field, Route
 from agent_work_orders.testing.github_simulator.shapes import people, repo
 
-_FLAGS = (
+FLAGS = (
     "has_issues",
     "has_projects",
     "has_wiki",
@@ -58,7 +58,7 @@ def update(call: Call) -> Answer:
     )
     if name != repository.name:
         founding.rename(world, repository, name, world.sender(call.actor))
-    for field in ("description", "homepage", "default_branch", "archived", *_FLAGS):
+    for field in ("description", "homepage", "default_branch", "archived", *FLAGS):
         if field in body:
             setattr(repository, field, body[field])
     if "visibility" in body or "private" in body:
@@ -112,7 +112,7 @@ ROUTES = (
             Field(name="visibility", enum=("public", "private")),
             Field(name="default_branch"),
             Field(name="archived", kinds=("boolean",)),
-            *(Field(name=each, kinds=("boolean",)) for each in _FLAGS),
+            *(Field(name=each, kinds=("boolean",)) for each in FLAGS),
         ),
         handler=update,
     ),
