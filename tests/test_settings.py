@@ -45,6 +45,7 @@ def test_defaults_and_values(tmp_path: Path) -> None:
         ("AWO_LOG_LEVEL", "loud"), ("AWO_SYNCHRONOUS", "OFF"), ("AWO_RUNNING_TASKS", "0"),
         ("AWO_ORDERS_PER_REPOSITORY", "-1"), ("AWO_STARTS_PER_MINUTE", "-1"),
         ("AWO_STARTS_PER_REPOSITORY_PER_HOUR", "-2"), ("AWO_DRAIN_S", "nan"),
+        ("AWO_GITHUB_TIMEOUT_S", "0.5"), ("AWO_GITHUB_TIMEOUT_S", "nan"),
         ("AWO_DRAIN_S", "-1"), ("AWO_DRAIN_S", "inf"), ("AWO_BODY_LIMIT_BYTES", "0"),
         ("AWO_AGENT_UID", "-1"), ("AWO_AGENT_UID", "root"), ("AWO_HOST", "a\nb"),
         ("ANTHROPIC_BASE_URL", "file:///etc/passwd"), ("ANTHROPIC_API_KEY", "short"),
@@ -59,6 +60,8 @@ def test_defaults_and_values(tmp_path: Path) -> None:
         ("GITHUB_API_URL", "https://example.com/?q"), ("GITHUB_API_URL", "http://127.0.0.1.evil"),
         ("GITHUB_SERVER_URL", "http://localhost.evil"), ("GITHUB_SERVER_URL", "https://[::1"),
         ("GITHUB_SERVER_URL", "//github.com"), ("GITHUB_API_URL", "https://exam\nple.com"),
+        ("AWO_PUBLIC_URL", "awo.example.com"), ("AWO_PUBLIC_URL", "https://a@example.com"),
+        ("AWO_PUBLIC_URL", "https://x.example/)[y]("), ("AWO_PUBLIC_URL", "javascript:alert(1)"),
         ("GITHUB_PRIVATE_KEY", "/nonexistent/key.pem"), ("GITHUB_PRIVATE_KEY", "/"),
         ("GITHUB_PRIVATE_KEY", "-----BEGIN PUBLIC KEY-----\nabcd\n-----END PUBLIC KEY-----"),
         ("GITHUB_PRIVATE_KEY", "-----BEGIN PRIVATE KEY-----\nabcd"),
@@ -118,8 +121,10 @@ def test_the_settings_of_github() -> None:
             "GITHUB_API_URL": "http://127.0.0.1:8900/api/v3/",
             "GITHUB_SERVER_URL": "https://git.example.com:8443/",
             "ANTHROPIC_API_KEY": "key-of-the-model",
+            "AWO_PUBLIC_URL": "http://orders.internal:8420/",
         }
     )
+    assert found.public_url == "http://orders.internal:8420"
     assert found.github_webhook_secret == ("the-old-one", "the-new-one")
     assert found.github_api_url == "http://127.0.0.1:8900/api/v3"
     assert found.github_server_url == "https://git.example.com:8443"

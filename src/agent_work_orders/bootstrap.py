@@ -264,6 +264,7 @@ def _rooms(
         default_agent=settings.default_agent,
         git_origins=frozenset(settings.git_origins),
         four_eyes=settings.four_eyes,
+        public_url=settings.public_url,
     )
 
 
@@ -282,6 +283,8 @@ async def _with_github(
         private_key=settings.github_private_key,
         installation_id=settings.github_installation_id,
         token=settings.github_token,
+        timeout_s=settings.github_timeout_s,
+        public_url=settings.public_url,
     )
     if not account.usable:
         return rooms

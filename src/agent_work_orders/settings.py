@@ -40,6 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     body_limit_bytes: int = 1_048_576
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
+    public_url: str = ""
     git_origins: tuple[str, ...] = ()
     agent_uid: int = 0
     agent_script: str = ""
@@ -54,6 +55,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     github_webhook_secret: tuple[str, ...] = ()
     github_api_url: str = "https://api.github.com"
     github_server_url: str = "https://github.com"
+    github_timeout_s: float = 30.0
     github_rules: str = ""
     four_eyes: bool = False
 
@@ -102,6 +104,11 @@ FIELDS = (
     Field("AWO_BODY_LIMIT_BYTES", "body_limit_bytes", "Largest request body"),
     Field("AWO_ALLOWED_HOSTS", "allowed_hosts", "Further Host headers to accept, by comma"),
     Field("AWO_ALLOWED_ORIGINS", "allowed_origins", "Further Origins to accept, by comma"),
+    Field(
+        "AWO_PUBLIC_URL",
+        "public_url",
+        "Where people open the dashboard; what is written to GitHub links there",
+    ),
     Field("AWO_GIT_ORIGINS", "git_origins", "Plain-http git servers to allow, by comma"),
     Field("AWO_AGENT_UID", "agent_uid", "Uid of agents when the server is root; 0 chooses one"),
     Field(
@@ -131,6 +138,11 @@ FIELDS = (
     ),
     Field("GITHUB_API_URL", "github_api_url", "Address of GitHub's API"),
     Field("GITHUB_SERVER_URL", "github_server_url", "Address of GitHub's pages and repositories"),
+    Field(
+        "AWO_GITHUB_TIMEOUT_S",
+        "github_timeout_s",
+        "Seconds until a request to GitHub's API is given up",
+    ),
     Field(
         "AWO_GITHUB_RULES",
         "github_rules",
@@ -170,7 +182,7 @@ def _read(field: Field, text: str) -> Any:
             return private_key.read(text)
         except ValueError as error:
             raise _invalid(field.variable, str(error)) from None
-    if field.name in ("github_api_url", "github_server_url"):
+    if field.name in ("github_api_url", "github_server_url", "public_url"):
         return text.rstrip("/")
     if field.name == "github_webhook_secret":
         return tuple(part.strip() for part in text.split(","))
@@ -205,6 +217,11 @@ def _rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
         ("AWO_STARTS_PER_MINUTE", of.starts_per_minute >= 0, no_limit),
         ("AWO_DRAIN_S", 0 <= of.drain_s <= 3_600, "seconds, at most an hour"),
         ("AWO_BODY_LIMIT_BYTES", 1_024 <= of.body_limit_bytes <= 2**30, "1 KiB to 1 GiB"),
+        (
+            "AWO_PUBLIC_URL",
+            not of.public_url or _plain_address(of.public_url),
+            "an http or https address without user, query or fragment",
+        ),
         ("AWO_AGENT_UID", 0 <= of.agent_uid < 2**31, "the number of a user"),
         (
             "ANTHROPIC_BASE_URL",
@@ -239,6 +256,7 @@ def _github_rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
         ),
         ("GITHUB_API_URL", _address(of.github_api_url), address),
         ("GITHUB_SERVER_URL", _address(of.github_server_url), address),
+        ("AWO_GITHUB_TIMEOUT_S", 1 <= of.github_timeout_s <= 600, "1 to 600 seconds"),
     )
 
 
@@ -248,15 +266,26 @@ def _secret(text: str) -> bool:
 
 def _address(text: str) -> bool:
     """Credentials are sent there: only encrypted, or to this machine."""
+    if not _plain_address(text):
+        return False
+    parts = urlsplit(text)
+    return parts.scheme == "https" or parts.hostname in LOOPBACK
+
+
+def _plain_address(text: str) -> bool:
     try:
         parts = urlsplit(text)
         host, _port = parts.hostname or "", parts.port
     except ValueError:
         return False
-    if not text.isascii() or not text.isprintable() or "@" in text or "?" in text or "#" in text:
-        return False
-    safe = parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK)
-    return safe and bool(host)
+    odd = any(character in text for character in "@?#()[]<> ") and "[::1]" not in text
+    return (
+        text.isascii()
+        and text.isprintable()
+        and not odd
+        and parts.scheme in ("http", "https")
+        and bool(host)
+    )
 
 
 def _invalid(variable: str, problem: str) -> Refused:

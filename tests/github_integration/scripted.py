@@ -107,6 +107,6 @@ class Naps:
         self.taken.append(seconds)
 
 
-def made(answers: dict[str, Any]) -> tuple[GithubForge, Scripted, Naps]:
+def made(answers: dict[str, Any], *, public_url: str = "") -> tuple[GithubForge, Scripted, Naps]:
     transport, naps = Scripted(answers), Naps()
-    return GithubForge(transport, sleep=naps), transport, naps
+    return GithubForge(transport, sleep=naps, public_url=public_url), transport, naps

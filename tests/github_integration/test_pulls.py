@@ -39,6 +39,20 @@ async def test_what_is_sent_is_marked_and_closes_only_the_orders_issue() -> None
     assert transport.creating == ["POST pulls"]
 
 
+@pytest.mark.fault("D13")
+async def test_our_facts_and_the_way_to_the_order_outlast_a_long_text() -> None:
+    forge, transport, _ = made({"POST pulls": pull(5)}, public_url="https://orders.example")
+    proposal = msgspec.structs.replace(
+        PROPOSAL, body="long " * 20_000, facts="Tests passed: 3 cases. @all", closes=42
+    )
+    await forge.open_pull_request(proposal, KEY)
+    [sent] = transport.bodies("POST pulls")
+    assert len(sent["body"]) <= markers.BODY_LIMIT
+    assert "Tests passed: 3 cases. @" in sent["body"] and "@all" not in sent["body"]
+    order = "[Look at the work order](https://orders.example/orders/wo-aaaaaaaaaaaaaaaa)"
+    assert sent["body"].endswith(f"{order}\n\nCloses #42\n\n{markers.marker(KEY)}")
+
+
 @pytest.mark.fault("D8")
 async def test_nothing_to_offer_is_no_changes() -> None:
     error = refused(422, "Validation Failed", "No commits between main and h")

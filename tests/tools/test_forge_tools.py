@@ -19,7 +19,7 @@ async def test_it_is_opened_once_with_its_evidence(bench: Bench) -> None:
     assert (review.number, review.state, opened["number"]) == (1, "open", 1)
     proposal = review.proposal
     assert proposal.title == "feat: Do it"
-    assert "scripted" in proposal.body and "Tests passed: 3 cases" in proposal.body
+    assert "scripted" in proposal.facts and "Tests passed: 3 cases" in proposal.facts
     assert proposal.evidence["files_changed"] == 1
     assert [commit["subject"] for commit in proposal.evidence["commits"]] == ["feat: build: Do it"]
     assert git(bench.source, "rev-parse", BRANCH) == opened["head"]
@@ -101,6 +101,7 @@ async def test_the_agents_own_summary_is_shown_without_secrets(bench: Bench) -> 
     assert review.state == "draft"
     assert review.proposal.title == "feat: A fine change"
     assert review.proposal.body == "Key [redacted] used. <script>x</script>"
+    assert "No tests were run" in review.proposal.facts, "the summary does not take their place"
 
 
 @pytest.mark.parametrize("plant", ["ln -s /etc/passwd", "mkdir"])
@@ -110,7 +111,7 @@ async def test_a_summary_that_is_no_file_is_ignored(bench: Bench, plant: str) ->
     await bench.do("forge.open_pull_request")
     [review] = bench.forge.reviews(bench.order.repository)
     assert review.proposal.title == "feat: Do it"
-    assert ORDER in review.proposal.body
+    assert ORDER in review.proposal.facts
 
 
 async def test_a_draft_of_an_earlier_task_is_made_ready(bench: Bench) -> None:

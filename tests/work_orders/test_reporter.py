@@ -123,6 +123,7 @@ class Desk:
             engine=SimpleNamespace(run=run),
             forges=place,
             log=lambda _order, event, _level, _fields: self.logged.append(event),
+            order_url=lambda order_id: f"https://orders.example/orders/{order_id}",
         )
         self.reporter = Reporter(cast(Any, rooms))
         return self.reporter
@@ -168,6 +169,8 @@ async def test_a_check_stands_on_the_commit_that_is_asked_about() -> None:
     await desk.later(0)
     [(_, check)] = desk.hub.checks.values()
     assert (check.head_sha, check.conclusion) == (SHA, None)
+    assert check.details_url == f"https://orders.example/orders/{ORDER}"
+    assert f"({check.details_url})" in desk.comment
     desk.succeed("one", "two")
     await desk.later(0)
     [(key, check)] = desk.hub.checks.values()

@@ -79,6 +79,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     phase: str | None
     order: JsonObject
     previous_outputs: JsonObject | None = None
+    spent_usd: float = 0.0
 
 
 def request_of(run: Run, effect: ask.Perform | ask.Undo) -> Request:
@@ -94,6 +95,7 @@ def request_of(run: Run, effect: ask.Perform | ask.Undo) -> Request:
         phase=effect.phase if isinstance(effect, ask.Perform) else None,
         order=run.order,
         previous_outputs=run.task(effect.path).outputs,
+        spent_usd=run.usage.cost_usd,
     )
 
 
@@ -108,6 +110,7 @@ class Context:
         self.key = request.key
         self.phase = request.phase
         self.timeout_s = request.timeout_s
+        self.spent_usd = request.spent_usd
         self.usage: Usage | None = None
         self.given: list[str] = []
         self.evidence: JsonObject | None = None

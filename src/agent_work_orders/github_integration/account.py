@@ -14,6 +14,10 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     private_key: str = ""
     installation_id: int = 0
     token: str = ""
+    timeout_s: float = 30.0
+    """For one request, from connecting to the last byte."""
+    public_url: str = ""
+    """Of the dashboard: what we write may link there."""
 
     @property
     def usable(self) -> bool:

@@ -42,7 +42,8 @@ async def connect(
     """Nothing is sent before something is asked. `learn` is told every token before it is used."""
     chance = random.SystemRandom()
     governor = DurableGovernor(memory, clock, chance=chance)
-    async with Exchange(secure=account.api_url.startswith("https:")) as exchange:
+    secure = account.api_url.startswith("https:")
+    async with Exchange(secure=secure, deadline_s=account.timeout_s) as exchange:
         asking = Asking(exchange, governor, clock, api_url=account.api_url, chance=chance)
         credentials: Credentials
         hook: Hook | None = None
@@ -58,8 +59,8 @@ async def connect(
         else:
             credentials = TokenCredentials(asking, account.token)
         client = GithubClient(asking, credentials, clock, sleep=asyncio.sleep)
-        host = urlsplit(account.server_url).netloc
-        forge = GithubForge(client, hosts=frozenset({host}))
+        linked = {urlsplit(url).netloc for url in (account.server_url, account.public_url) if url}
+        forge = GithubForge(client, hosts=frozenset(linked), public_url=account.public_url)
         yield Connection(
             forge=forge,
             credentials=credentials,

@@ -74,6 +74,8 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     head_sha: str
     base_sha: str
     draft: bool = False
+    facts: str = ""
+    """What we know of it ourselves (tests, cost): stands after the body and is never cut."""
     evidence: dict[str, Any] = {}
     closes: int | None = None
     """The issue that merging it closes. Such words inside of `body` are a stranger's: they are

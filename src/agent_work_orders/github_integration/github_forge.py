@@ -14,4 +14,10 @@ class GithubForge(Reviews, Conversation, Checks, Administration):
 
     def asking(self, priority: Priority) -> GithubForge:
         """The same for somebody who waits, or for nobody."""
-        return GithubForge(self._transport, hosts=self._hosts, priority=priority, sleep=self._sleep)
+        return GithubForge(
+            self._transport,
+            hosts=self._hosts,
+            public_url=self._public_url,
+            priority=priority,
+            sleep=self._sleep,
+        )

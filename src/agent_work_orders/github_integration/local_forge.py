@@ -101,7 +101,7 @@ class LocalForge:
     def _offer(self, review: Review) -> PullRequest:
         proposal = review.proposal
         folder = self._folder / proposal.repository.key / str(review.number)
-        summary = f"# {proposal.title}\n\n{proposal.body}\n"
+        summary = "\n\n".join([f"# {proposal.title}", *_texts(proposal)]) + "\n"
         write(folder / "summary.md", summary.encode("utf-8", "replace"))
         write(folder / TITLE, msgspec.json.format(msgspec.json.encode(review)))
         return self._shown(review)
@@ -151,7 +151,7 @@ class LocalForge:
             base_branch=proposal.base_branch,
             head_sha=proposal.head_sha,
             state=review.state,
-            body=proposal.body,
+            body="\n\n".join(_texts(proposal)),
         )
 
 
@@ -181,3 +181,7 @@ def write(path: Path, content: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _texts(proposal: Proposal) -> list[str]:
+    return [text for text in (proposal.body, proposal.facts) if text]

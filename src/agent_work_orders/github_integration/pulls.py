@@ -183,7 +183,9 @@ class Pulls(Speaker):
 
     def _body(self, proposal: Proposal, key: str) -> str:
         closes = f"Closes #{proposal.closes}" if proposal.closes else ""
-        return self._seal(proposal.body, key, closes)
+        facts = neutral.harmless(proposal.facts, self._hosts)
+        ours = [facts, self._link(proposal.order_id), closes]
+        return self._seal(proposal.body, key, "\n\n".join(filter(None, ours)))
 
 
 def said(error: Refused | Permanent) -> str:

@@ -25,12 +25,14 @@ class Speaker:
         transport: Transport,
         *,
         hosts: frozenset[str] = frozenset({"github.com"}),
+        public_url: str = "",
         priority: Priority = "order",
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        """`hosts` may be linked and shown in what we write."""
+        """`hosts` may be linked and shown in what we write; `public_url` is the dashboard's."""
         self._transport = transport
         self._hosts = hosts
+        self._public_url = public_url
         self._priority = priority
         self._sleep = sleep
 
@@ -93,6 +95,10 @@ class Speaker:
 
     async def _ours(self, user: wire.User | None) -> bool:
         return wire.login(user).lower() == (await self.our_login()).lower()
+
+    def _link(self, order_id: str) -> str:
+        url = self._public_url
+        return f"[Look at the work order]({url}/orders/{order_id})" if url else ""
 
     def _seal(self, text: str, key: str, ours: str = "") -> str:
         return markers.seal(text, key, self._hosts, ours=ours)

@@ -26,7 +26,7 @@ class OpenPullRequest:
         summary="Push the branch and open a pull request (a review bundle for a plain repository)",
         inputs=fields(
             title=text("Its title; from the agent's summary or the order when absent"),
-            body=text("Its body; written from the order when absent"),
+            body=text("Its body; the agent's summary when absent. Facts of the order follow it"),
             draft=flag("Open it as a draft", default=False),
             tests={
                 "type": ["object", "null"],
@@ -119,7 +119,8 @@ class OpenPullRequest:
             order_id=order.order_id,
             repository=repository,
             title=self._redact(commit_message.title(order, title or said_title)),
-            body=self._redact(body) or said_body or _body(ctx, evidence),
+            body=self._redact(body) or said_body,
+            facts=_facts(ctx, evidence),
             head_branch=order.branch,
             base_branch=workspace.base_branch,
             head_sha=workspace.head_sha,
@@ -182,7 +183,7 @@ async def agent_summary(sandbox: Sandbox) -> tuple[str, str]:
     return first.lstrip("# ").strip(), rest.strip()
 
 
-def _body(ctx: ToolContext, evidence: JsonObject) -> str:
+def _facts(ctx: ToolContext, evidence: JsonObject) -> str:
     order, tests = ctx.order, evidence["tests"]
     lines = [f"Work order `{order.order_id}`, workflow `{order.workflow}`."]
     if evidence["scripted_agent"]:
@@ -200,6 +201,8 @@ def _body(ctx: ToolContext, evidence: JsonObject) -> str:
         lines.append(
             f"Tests {verdict}: {tests.get('total', 0)} cases, {tests.get('failed', 0)} failed."
         )
+    if ctx.spent_usd:
+        lines.append(f"It has cost ${ctx.spent_usd:.2f} so far.")
     return "\n\n".join(lines)
 
 

@@ -67,6 +67,8 @@ class ToolContext(Protocol):
     phase: str | None
     timeout_s: float
     """How long the task may take; a tool that runs programs gives them this limit."""
+    spent_usd: float
+    """What the order had cost when the task began."""
 
     def now_ms(self) -> int: ...
 

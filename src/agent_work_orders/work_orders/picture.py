@@ -53,15 +53,16 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     head_sha: str | None
     """The commit that the order put on its branch; None before there is one."""
     over: bool
+    order_url: str = ""
 
-    def check(self, head_sha: str, details_url: str = "") -> Check:
+    def check(self, head_sha: str) -> Check:
         return Check(
             name=CHECK_NAME,
             head_sha=head_sha,
             title=self.title,
             summary=self.comment,
             conclusion=self.conclusion,
-            details_url=details_url,
+            details_url=self.order_url,
         )
 
 
@@ -101,6 +102,7 @@ def draw(run: Run, *, order_url: str = "") -> Picture:
         conclusion=_CONCLUSIONS.get(state),
         head_sha=_head(tasks),
         over=run.stage == "ended",
+        order_url=order_url,
     )
 
 

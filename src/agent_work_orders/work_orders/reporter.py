@@ -207,7 +207,7 @@ class Reporter:
             str(run.order["repository"]), str(run.order["repository_url"])
         )
         await self._begin(f"{order_id}:progress", PROGRESS, order_id, {})
-        picture = draw(run)
+        picture = draw(run, order_url=rooms.order_url(order_id))
         shown = self._shown.setdefault(order_id, _Shown(checks={}))
         shown.at_ms = rooms.clock.now_ms()
         if subject.number is not None:

@@ -66,5 +66,11 @@ class Rooms(msgspec.Struct, frozen=True, kw_only=True):
     git_origins: frozenset[str] = frozenset()
     four_eyes: bool = False
     """Who asked for an order does not decide about it."""
+    public_url: str = ""
+    """Of the dashboard, for links from elsewhere; "" when nobody told."""
     hook: Hook | None = None
     """Of the App, where deliveries that failed can be asked for again."""
+
+    def order_url(self, order_id: str) -> str:
+        """Where people look at an order; "" when that is not known."""
+        return f"{self.public_url}/orders/{order_id}" if self.public_url else ""
