@@ -225,6 +225,19 @@ async def test_an_old_event_is_ignored_however_it_is_signed(desk: Desk) -> None:
     found = await desk.deliver("issues", labeled())
     assert found.state == "ignored" and "stale" in found.why
     assert desk.orders() == []
+    assert desk.hub.calls == [], "who replays costs us nothing"
+    assert desk.audited() == [("github:ann", "github.not_heard")]
+
+
+@pytest.mark.fault("C5")
+async def test_a_push_is_as_old_as_it_says(desk: Desk) -> None:
+    desk.hub.files[".awo/config.yaml"] = b"github: {push: [{branches: [main], workflow: gated}]}"
+    push = {**base("bob", ""), "ref": "refs/heads/main", "after": "b" * 40}
+    push["repository"] |= {"pushed_at": (NOW_MS - 8 * DAY_MS) // 1000}
+    assert "stale" in (await desk.deliver("push", push)).why
+    push["repository"] |= {"pushed_at": NOW_MS // 1000}
+    assert (await desk.deliver("push", push)).state == "handled"
+    assert len(desk.orders()) == 1
 
 
 @pytest.mark.fault("J5")
@@ -393,6 +406,37 @@ async def test_orders_wait_while_the_repository_is_out_of_reach(
     back = changed(base("bob", "added"), repositories_added=repositories, repositories_removed=[])
     await desk.deliver("installation_repositories", back)
     assert (await desk.run_of(order_id)).paused == ""
+
+
+@pytest.mark.fault("C12")
+async def test_a_suspension_that_names_no_repository_means_all_of_its_owner(desk: Desk) -> None:
+    await desk.deliver("issues", labeled())
+    [order] = desk.orders()
+    for owner, action, paused in (
+        ("octo", "suspend", ""), ("Acme", "suspend", "asked"), ("octo", "unsuspend", "asked"),
+        ("acme", "unsuspend", ""),
+    ):  # fmt: skip
+        payload = {
+            "action": action, "sender": person("bob"),
+            "installation": {"id": 5, "account": person(owner, "Organization")},
+        }  # fmt: skip
+        assert (await desk.deliver("installation", payload)).state == "handled"
+        assert (await desk.run_of(order.agent_work_order_id)).paused == paused, (owner, action)
+
+
+@pytest.mark.fault("C12")
+async def test_a_repository_is_followed_by_its_id_when_it_has_another_name(desk: Desk) -> None:
+    await desk.deliver("issues", labeled())
+    [order] = desk.orders()
+    moved = base("bob", "transferred")
+    moved["repository"] |= {"full_name": "octo/renamed"}
+    await desk.deliver("repository", moved)
+    run = await desk.run_of(order.agent_work_order_id)
+    assert (run.paused, run.pause_reason) == ("asked", "access_lost")
+    other = base("bob", "unarchived")
+    other["repository"] |= {"id": 2}
+    assert (await desk.deliver("repository", other)).state == "handled"
+    assert (await desk.run_of(order.agent_work_order_id)).paused == "asked", "that is another one"
 
 
 async def test_a_pause_by_a_person_stays_when_access_is_back(desk: Desk) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent_work_orders.errors import Refused
+from agent_work_orders.github_integration.forges import full_name_of
 from agent_work_orders.repositories import url
 from agent_work_orders.state_manager.records import OrderFilter
 from agent_work_orders.work_orders.rooms import Rooms
@@ -11,18 +12,19 @@ from agent_work_orders.workflow_engine import events as on
 
 ACCESS_LOST = "access_lost"
 BY = "github"
+PAGE = 500
 _OPEN = ("pending", "running", "waiting", "paused")
 
 
 async def change(rooms: Rooms, server_url: str, found: AccessChanged) -> list[str]:
     """Pause the open orders of the repositories, or let those go on that were paused for this.
     Returns the orders that changed; doing it again changes nothing more."""
-    changed = []
+    orders: dict[str, None] = {}
     for repository_id, full_name in found.repositories:
-        for order_id in _open_orders(rooms, server_url, repository_id, full_name):
-            if await _change(rooms, order_id, found):
-                changed.append(order_id)
-    return changed
+        orders |= dict.fromkeys(_open_orders(rooms, server_url, repository_id, full_name))
+    if not found.repositories and found.account:
+        orders |= dict.fromkeys(_of_account(rooms, server_url, found.account))
+    return [order_id for order_id in orders if await _change(rooms, order_id, found)]
 
 
 async def _change(rooms: Rooms, order_id: str, found: AccessChanged) -> bool:
@@ -55,5 +57,25 @@ def _open_orders(rooms: Rooms, server_url: str, repository_id: int, full_name: s
         key = url.parse(f"{server_url}/{full_name}.git", origins=rooms.git_origins).key
     except Refused:
         return list(found)
-    page = rooms.records.page(OrderFilter(status=_OPEN, repository=key), limit=500)
-    return list(found | {row.agent_work_order_id: None for row in page.agent_work_orders})
+    page = rooms.records.page(OrderFilter(status=_OPEN, repository=key), limit=PAGE)
+    for row in page.agent_work_orders:
+        # Another repository may have taken the name since.
+        if rooms.subjects.of_order(row.agent_work_order_id) is None:
+            found[row.agent_work_order_id] = None
+    return list(found)
+
+
+def _of_account(rooms: Rooms, server_url: str, account: str) -> list[str]:
+    """Open orders of all repositories of an owner, by their addresses."""
+    found: list[str] = []
+    seen = 0
+    while True:
+        page = rooms.records.page(OrderFilter(status=_OPEN), limit=PAGE, offset=seen)
+        for row in page.agent_work_orders:
+            address = row.repository_url
+            name = full_name_of(address, server_url) or address.removeprefix(f"{server_url}/")
+            if name.partition("/")[0].lower() == account.lower():
+                found.append(row.agent_work_order_id)
+        seen += len(page.agent_work_orders)
+        if not page.has_more or not page.agent_work_orders:
+            return found

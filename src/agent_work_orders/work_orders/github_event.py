@@ -101,6 +101,8 @@ class GitHubEvent(msgspec.Struct, frozen=True, kw_only=True):
     check: CheckEvent | None = None
     repositories: tuple[tuple[int, str], ...] = ()
     """Of an event about an installation."""
+    account: str = ""
+    """Whose installation it is."""
 
     @property
     def subject(self) -> str:
@@ -204,7 +206,15 @@ def _push(event: GitHubEvent, payload: Json) -> GitHubEvent:
         raise Unusable("no commit")
     branch = ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else ""
     deleted = payload.get("deleted") is True or set(after) == {"0"}
-    return msgspec.structs.replace(event, branch=branch, head_sha=after, deleted=deleted)
+    # Of a push alone it is a number of seconds.
+    pushed_s = _number(_object(payload.get("repository")).get("pushed_at"))
+    return msgspec.structs.replace(
+        event,
+        branch=branch,
+        head_sha=after,
+        deleted=deleted,
+        at_ms=pushed_s * 1000 or None,
+    )
 
 
 def _check(event: GitHubEvent, found: Json, *, suite: bool) -> GitHubEvent:
@@ -238,7 +248,12 @@ def _installation(event: GitHubEvent, payload: Json) -> GitHubEvent:
             full_name = _text(_object(one).get("full_name"), 250)
             if repository_id and _FULL_NAME.fullmatch(full_name):
                 found.append((repository_id, full_name))
-    return msgspec.structs.replace(event, repositories=tuple(found))
+    account = _person(_object(payload.get("installation")).get("account"))
+    return msgspec.structs.replace(
+        event,
+        repositories=tuple(found),
+        account="" if account is None else account.login,
+    )
 
 
 def _remark(name: str, payload: Json) -> Remark | None:

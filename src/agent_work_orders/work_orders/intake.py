@@ -158,6 +158,10 @@ class Intake:
             self._memory.forget_rules(event.repository_id)
         if not triggers.may_ask(event):
             return "ignored", NOTHING
+        if (old := triggers.stale(event, delivery.received_at_ms)) is not None:
+            # Before the hub is asked anything: who replays costs us no quota.
+            await self._audit(event, old.why)
+            return "ignored", old.why
         if self._hub is None:
             return "failed", "GitHub is not configured: set GITHUB_APP_ID or GITHUB_TOKEN"
         try:

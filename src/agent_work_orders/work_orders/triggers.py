@@ -69,7 +69,9 @@ class AccessChanged(msgspec.Struct, frozen=True, kw_only=True):
     access: Access
     why: str
     repositories: tuple[tuple[int, str], ...]
-    """Ids and names; none means all that the server knows of the installation's account."""
+    """Ids and names."""
+    account: str = ""
+    """Whose repositories are all meant, when an installation names none of them."""
 
 
 class Ignore(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,8 +89,8 @@ def decide(event: GitHubEvent, given: Rules, our_login: str, received_at_ms: int
         return access_change(event) or Ignore(why=f"{event.name}.{event.action} asks for nothing")
     if event.action in ("edited", "deleted"):
         return Ignore(why="edits ask for nothing")
-    if event.at_ms is not None and event.at_ms < received_at_ms - STALE_MS:
-        return Ignore(why="stale: it happened long before it came", audited=True)
+    if (old := stale(event, received_at_ms)) is not None:
+        return old
     if same_login(event.sender.login, our_login):
         return Ignore(why="our own doing")
     match event.name:
@@ -104,6 +106,12 @@ def decide(event: GitHubEvent, given: Rules, our_login: str, received_at_ms: int
         case "pull_request":
             return _pull(event, given)
     return _remark(event, given)
+
+
+def stale(event: GitHubEvent, received_at_ms: int) -> Ignore | None:
+    if event.at_ms is None or event.at_ms >= received_at_ms - STALE_MS:
+        return None
+    return Ignore(why="stale: it happened long before it came", audited=True)
 
 
 class _Text(msgspec.Struct):
@@ -190,11 +198,17 @@ def access_change(event: GitHubEvent) -> AccessChanged | None:
         case "installation", "deleted" | "suspend":
             why = "removed" if event.action == "deleted" else "suspended"
             return AccessChanged(
-                access="lost", why=f"the installation was {why}", repositories=event.repositories
+                access="lost",
+                why=f"the installation was {why}",
+                repositories=event.repositories,
+                account=event.account,
             )
         case "installation", "unsuspend" | "created":
             return AccessChanged(
-                access="back", why="the installation is back", repositories=event.repositories
+                access="back",
+                why="the installation is back",
+                repositories=event.repositories,
+                account=event.account,
             )
         case "installation_repositories", "removed":
             return AccessChanged(
