@@ -256,7 +256,7 @@ def _github_rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
         ),
         ("GITHUB_API_URL", _address(of.github_api_url), address),
         ("GITHUB_SERVER_URL", _address(of.github_server_url), address),
-        ("AWO_GITHUB_TIMEOUT_S", 1 <= of.github_timeout_s <= 600, "1 to 600 seconds"),
+        ("AWO_GITHUB_TIMEOUT_S", 1 <= of.github_timeout_s <= 30, "1 to 30 seconds"),
     )
 
 
