@@ -49,6 +49,21 @@ const BY_REASON: Record<string, Omit<WaitingExplanation, "until">> = {
     next: "It starts by itself when there is room.",
     needsPerson: false,
   },
+  github_quota: {
+    title: "Waiting for GitHub",
+    next: "Its limits allow nothing before. It goes on by itself.",
+    needsPerson: false,
+  },
+  github_unavailable: {
+    title: "Waiting for GitHub to answer again",
+    next: "It is tried again by itself. If this stays so, look at GitHub's status and the network.",
+    needsPerson: false,
+  },
+  access_lost: {
+    title: "Stopped: GitHub no longer lets us in",
+    next: "Look at the App's installation and the repository (removed, suspended, renamed, archived?), then resume.",
+    needsPerson: true,
+  },
   circuit_open: {
     title: "Waiting for the model to answer again",
     next: "It failed several times in a row and is tried again by itself. If this stays so, check the model's status and the network.",
