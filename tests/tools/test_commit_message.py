@@ -61,6 +61,26 @@ def test_no_text_reaches_beyond_the_subject(text: str) -> None:
     message.encode()
 
 
+@pytest.mark.fault("J3")
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ("thank @ann and @acme/team", "thank @ ann and @ acme/team"),
+        ("Fixes #12, closes: acme/site#3", "Fixes # 12, closes: acme/site# 3"),
+        ("resolved GH-4", "resolved GH- 4"),
+        ("fix https://github.com/a/b/issues/1", "fix https: //github.com/a/b/issues/1"),
+        (
+            "see HTTP://evil.example/?k=v www.evil.example",
+            "see HTTP: //evil.example/?k=v www .evil.example",
+        ),
+        ("like #12 does, a@b.example", "like #12 does, a@b.example"),
+    ],
+)
+def test_a_message_acts_on_nothing(said: str, written: str) -> None:
+    assert write(said).startswith(f"feat: {written}\n")
+    assert commit_message.title(ORDER, said) == f"feat: {written}"
+
+
 def test_without_words_the_workflow_is_named() -> None:
     assert write("").startswith("feat: flow\n")
     assert commit_message.one_line("\x1b\x00\n\u202e\n") == "work order"

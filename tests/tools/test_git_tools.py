@@ -131,6 +131,18 @@ async def test_push_is_once_and_never_over_foreign_commits(bench: Bench) -> None
     assert git(bench.source, "rev-parse", BRANCH) == foreign
 
 
+@pytest.mark.fault("J5")
+@pytest.mark.parametrize("uses", ["git.push", "forge.open_pull_request"])
+async def test_nothing_is_pushed_for_a_forks_pull_request(bench: Bench, uses: str) -> None:
+    await bench.agent(ONE)
+    about = {"github": {"pull_request": 9, "from_fork": True}}
+    refused = await bench.fail(uses, order=about)
+    assert refused.failure.code == "fork_not_pushed"
+    assert git(bench.source, "branch", "--list", BRANCH) == ""
+    await bench.do(uses, order={"github": {"pull_request": 9, "from_fork": False}}, path="again")
+    assert BRANCH in git(bench.source, "branch", "--list", BRANCH)
+
+
 async def test_a_push_whose_answer_was_lost_is_found(bench: Bench) -> None:
     await bench.agent(ONE, path="build")
     bench.restart(crash_at=":push:")

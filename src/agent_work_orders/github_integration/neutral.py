@@ -38,6 +38,13 @@ _CLOSING = re.compile(
     re.I,
 )
 
+# The same with what it names, up to the number.
+_REFERENCE = re.compile(
+    r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)"
+    r"\W{0,12}(?:(?:[\w.-]{1,100}/[\w.-]{1,100})?#|GH-)(?=\d)",
+    re.I,
+)
+
 
 def plain(text: str) -> str:
     """Without NUL, control characters, half characters and what turns the reading direction."""
@@ -49,6 +56,13 @@ def line(text: str, limit: int) -> str:
     single = " ".join(plain(text).split())
     broken = _MENTION.sub(f"@{BREAK}", single)
     return broken if len(broken) <= limit else broken[: limit - 1] + "…"
+
+
+def subject(text: str) -> str:
+    """One line for a commit's message, which acts too: when it reaches the default branch. It is
+    read in terminals, so what breaks it can be seen."""
+    broken = _REFERENCE.sub(r"\g<0> ", _MENTION.sub("@ ", text))
+    return _WWW.sub("www .", broken.replace("://", ": //"))
 
 
 def harmless(text: str, hosts: frozenset[str]) -> str:

@@ -1,7 +1,11 @@
-"""The message of an order's commit: what, then trailers that name task and order. Pure."""
+"""The message of an order's commit: what, then trailers that name task and order. Pure.
+
+What agents and people said in it notifies nobody, closes nothing and links nowhere.
+"""
 
 from __future__ import annotations
 
+from agent_work_orders.github_integration import neutral
 from agent_work_orders.tools.tool import Order
 
 ORDER = "Awo-Order"
@@ -14,7 +18,7 @@ _TYPES = {"planning": "docs", "implementing": "feat", "testing": "test"}
 
 
 def write(order: Order, *, path: str, phase: str | None, key: str, subject: str = "") -> str:
-    what = one_line(subject or order.title or order.prompt or order.workflow)
+    what = _said(subject or order.title or order.prompt or order.workflow)
     issue = f"#{order.github_issue_number} - " if order.github_issue_number else ""
     head = f"{_TYPES.get(phase or '', 'feat')}: {issue}{what}"
     trailers = [f"{ORDER}: {order.order_id}", f"{TASK}: {path}"]
@@ -26,9 +30,13 @@ def write(order: Order, *, path: str, phase: str | None, key: str, subject: str 
 
 def title(order: Order, subject: str = "") -> str:
     """A pull request's title: `feat: #42 - …`."""
-    what = one_line(subject or order.title or order.prompt or order.workflow)
+    what = _said(subject or order.title or order.prompt or order.workflow)
     issue = f"#{order.github_issue_number} - " if order.github_issue_number else ""
     return shorten(f"feat: {issue}{what}")
+
+
+def _said(text: str) -> str:
+    return neutral.subject(one_line(text))
 
 
 def one_line(text: str) -> str:

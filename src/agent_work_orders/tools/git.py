@@ -8,7 +8,7 @@ from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import order_ref
 from agent_work_orders.tools import commit_message
 from agent_work_orders.tools.schema import fields, flag, nullable, text, texts
-from agent_work_orders.tools.tool import JsonObject, ToolContext
+from agent_work_orders.tools.tool import JsonObject, Order, ToolContext
 from agent_work_orders.tools.workspaces import Workspace, Workspaces, need_changes
 from agent_work_orders.workflow_engine.catalogue import ToolInfo
 
@@ -114,11 +114,23 @@ class Rebase:
             return {"head": done.head, "conflicts": []}
 
 
+def need_no_fork(order: Order) -> None:
+    """Permanent `fork_not_pushed`: a stranger's words led to these commits, and a branch of the
+    repository runs with its secrets."""
+    if (order.github or {}).get("from_fork"):
+        raise Permanent(
+            "fork_not_pushed",
+            "This order is about a pull request from a fork: nothing is pushed for it",
+            hint="Use a workflow that only reviews, or start an order for an issue instead.",
+        )
+
+
 async def push_head(ctx: ToolContext, workspace: Workspace) -> JsonObject:
     """The order's head on its branch at the origin: once per task and head. The task is part of
     the key, because a branch that was deleted by an undo is pushed again by a retry."""
     need_changes(workspace)
     order, head = ctx.order, workspace.head_sha
+    need_no_fork(order)
     origin = url.again(order.repository_url)
     last = await workspace.mirror.ref(order_ref(order.order_id, "pushed"))
 
