@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_work_orders.cli.following import waits_for
 from agent_work_orders.cli.screen import clean, clean_block, first_line, seconds
 
 
@@ -49,3 +50,9 @@ def test_durations_and_first_lines_read_well() -> None:
     ]
     assert first_line("\n\n  hello \nworld") == "hello"
     assert first_line("x" * 200, 10) == "x" * 9 + "…"
+
+
+def test_what_an_order_waits_for_is_said_in_words() -> None:
+    assert waits_for({"waiting_reason": "github_quota"}) == "GitHub"
+    assert waits_for({"waiting_reason": "retry: git_timeout"}) == "retry: git_timeout"
+    assert waits_for({"waiting_reason": None}) == ""

@@ -18,6 +18,14 @@ from agent_work_orders.cli.screen import Screen, count, first_line, seconds, sta
 EVERY_S = 0.1
 EVERY_REMOTE_S = 0.5
 ENDED = ("completed", "failed", "cancelled")
+PERSON = "a person's word"
+WAITS = {
+    "github_quota": "GitHub",
+    "github_unavailable": "GitHub to answer again",
+    "access_lost": "access to the repository on GitHub",
+    "model_quota": "the model's quota",
+    "circuit_open": "the model to answer again",
+}
 _SHOWN = ("running", "succeeded", "failed", "cancelled", "skipped", "awaiting_approval")
 
 
@@ -122,8 +130,7 @@ class Teller:
         if order["status"] in ("waiting", "paused") or order["waiting_reason"] == "rate_limit":
             self.hush()
             until = f" until {order['waiting_until']}" if order["waiting_until"] else ""
-            reason = order["waiting_reason"] or "a person's word"
-            self._screen.marked("waiting", f"for {reason}{until}")
+            self._screen.marked("waiting", f"for {waits_for(order) or PERSON}{until}")
 
     def _spin(self, tasks: list[Json]) -> None:
         running = [task["path"] for task in tasks if is_work(task) and task["state"] == "running"]
@@ -154,6 +161,12 @@ async def follow(client: Client, order_id: str, teller: Teller, patience: Patien
             await patience.wait(every_s)
     finally:
         teller.hush()
+
+
+def waits_for(order: Json) -> str:
+    """In words, where we have them."""
+    reason = str(order["waiting_reason"] or "")
+    return WAITS.get(reason, reason)
 
 
 def needs_person(order: Json) -> bool:

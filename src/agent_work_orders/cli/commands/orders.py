@@ -122,7 +122,7 @@ def show(
 def _show(order: Json, tasks: list[Json], questions: list[Json], screen: Screen) -> None:
     from agent_work_orders.cli.commands.run import introduce
     from agent_work_orders.cli.conduct import report, show_question
-    from agent_work_orders.cli.following import describe, is_work
+    from agent_work_orders.cli.following import describe, is_work, waits_for
     from agent_work_orders.cli.screen import first_line, state_word
 
     introduce(
@@ -135,7 +135,7 @@ def _show(order: Json, tasks: list[Json], questions: list[Json], screen: Screen)
             ("prompt", first_line(order["initial_prompt"] or "", 200)),
             ("created", f"{order['created_at']} by {order['created_by']}"),
             ("phase", order["current_phase"]),
-            ("waits for", order["waiting_reason"]),
+            ("waits for", waits_for(order)),
             ("until", order["waiting_until"]),
         ],
     )
@@ -283,12 +283,11 @@ def diff(
 
 
 def _status_of(order: Json) -> str:
-    reason = order["waiting_reason"]
-    return (
-        f"{order['status']}: {reason}"
-        if reason and order["status"] == "waiting"
-        else order["status"]
-    )
+    from agent_work_orders.cli.following import waits_for
+
+    reason = waits_for(order)
+    status = str(order["status"])
+    return f"{status}: {reason}" if reason and status == "waiting" else status
 
 
 def _check_status(given: list[str]) -> None:
