@@ -61,6 +61,7 @@ IGNORED = """\
 /journal.*
 /owner.lock
 /local.key
+/secret.key
 /artifacts/
 /logs/
 /mirrors/
@@ -244,6 +245,7 @@ def _rooms(
         artifacts=store.artifacts,
         audit=store.audit,
         keys=store.keys,
+        credentials=store.credentials,
         idempotency=store.idempotency,
         deliveries=store.deliveries,
         subjects=store.subjects,

@@ -79,6 +79,13 @@ CREATE TABLE audit (
     chain BLOB NOT NULL
 );
 
+CREATE TABLE credentials (
+    name TEXT PRIMARY KEY,
+    sealed BLOB NOT NULL,
+    last4 TEXT NOT NULL,
+    changed_at_ms INTEGER NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE deliveries (
     n INTEGER PRIMARY KEY,
     delivery_id TEXT NOT NULL UNIQUE,

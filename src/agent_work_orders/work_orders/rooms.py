@@ -19,6 +19,7 @@ from agent_work_orders.sandbox_manager.sandbox import Sandboxes
 from agent_work_orders.state_manager.approvals import Approvals
 from agent_work_orders.state_manager.artifacts import Artifacts
 from agent_work_orders.state_manager.audit import Audit
+from agent_work_orders.state_manager.credentials import Credentials
 from agent_work_orders.state_manager.deliveries import Deliveries
 from agent_work_orders.state_manager.feed import Feed
 from agent_work_orders.state_manager.idempotency import IdempotencyKeys
@@ -44,6 +45,7 @@ class Rooms(msgspec.Struct, frozen=True, kw_only=True):
     artifacts: Artifacts
     audit: Audit
     keys: Keys
+    credentials: Credentials
     idempotency: IdempotencyKeys
     deliveries: Deliveries
     subjects: Subjects

@@ -17,6 +17,7 @@ from agent_work_orders.state_manager.files.artifacts import MAX_ARTIFACT_BYTES, 
 from agent_work_orders.state_manager.sqlite.approvals import SqliteApprovals
 from agent_work_orders.state_manager.sqlite.artifacts import SqliteArtifactList
 from agent_work_orders.state_manager.sqlite.audit import SqliteAudit
+from agent_work_orders.state_manager.sqlite.credentials import SqliteCredentials
 from agent_work_orders.state_manager.sqlite.database import (
     BUSY_TIMEOUT_MS,
     DATABASE_NAME,
@@ -59,6 +60,7 @@ class SqliteArchive:
         self.keys = SqliteKeys(writer, readers, clock)
         self.audit = SqliteAudit(writer, readers)
         self.quota = SqliteQuota(writer, readers)
+        self.credentials = SqliteCredentials(writer, readers)
         self.deliveries = SqliteDeliveries(writer, readers)
         self.subjects = SqliteSubjects(writer, readers)
         self.artifacts = _Kept(home / "artifacts", SqliteArtifactList(writer, readers))

@@ -14,6 +14,7 @@ from agent_work_orders.state_manager.sqlite.artifacts import SqliteArtifactList
 from agent_work_orders.state_manager.sqlite.audit import SqliteAudit
 from agent_work_orders.state_manager.sqlite.backup import backup
 from agent_work_orders.state_manager.sqlite.checkpoint import Checkpointer
+from agent_work_orders.state_manager.sqlite.credentials import SqliteCredentials
 from agent_work_orders.state_manager.sqlite.database import (
     ROOM_BYTES,
     Synchronous,
@@ -84,6 +85,7 @@ class SqliteStore:
         self.sessions = SqliteSessions(self.writer, readers, clock)
         self.audit = SqliteAudit(self.writer, readers)
         self.quota = SqliteQuota(self.writer, readers)
+        self.credentials = SqliteCredentials(self.writer, readers)
         self.deliveries = SqliteDeliveries(self.writer, readers)
         self.subjects = SqliteSubjects(self.writer, readers)
         self.artifacts = FileArtifacts(

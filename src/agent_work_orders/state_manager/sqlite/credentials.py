@@ -1,0 +1,52 @@
+"""Kept credentials in SQLite. The contract is state_manager/credentials.py."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from agent_work_orders.state_manager.credentials import KeptCredential
+from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.readers import Readers
+from agent_work_orders.state_manager.sqlite.text import storable
+from agent_work_orders.state_manager.sqlite.writer import Writer
+
+_SQL = queries("credentials")
+_FIELDS = KeptCredential.__struct_fields__
+
+
+class SqliteCredentials:
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    async def put(self, kept: KeptCredential) -> None:
+        row = (storable(kept.name), kept.sealed, storable(kept.last4), kept.changed_at_ms)
+        await self._writer.submit(
+            lambda connection: connection.execute(_SQL["put_credential"], row)
+        )
+
+    async def reseal(self, anew: Callable[[KeptCredential], bytes]) -> int:
+        def reseal(connection: sqlite3.Connection) -> int:
+            rows = connection.execute(_SQL["all_credentials"]).fetchall()
+            kept = [_kept(row) for row in rows]
+            changes = [(anew(one), one.name, one.sealed) for one in kept]
+            changes = [change for change in changes if change[0] != change[2]]
+            connection.executemany(_SQL["reseal_credential"], changes)
+            return len(changes)
+
+        return await self._writer.submit(reseal)
+
+    async def remove(self, name: str) -> bool:
+        return await self._writer.submit(
+            lambda connection: (
+                connection.execute(_SQL["delete_credential"], (storable(name),)).rowcount > 0
+            )
+        )
+
+    def all(self) -> Sequence[KeptCredential]:
+        return [_kept(row) for row in self._readers.rows(_SQL["all_credentials"])]
+
+
+def _kept(row: Sequence[object]) -> KeptCredential:
+    return KeptCredential(**dict(zip(_FIELDS, row, strict=True)))  # type: ignore[arg-type]
