@@ -161,3 +161,22 @@ async def test_a_workflow_is_dispatched_and_notes_are_made() -> None:
         {"ref": "main", "inputs": {"a": "b"}},
         {"tag_name": "v2", "previous_tag_name": "v1"},
     ]
+
+
+async def test_everything_that_is_posted_counts_as_content() -> None:
+    """GitHub does not say what exactly it counts; whoever counts too little is limited."""
+    forge, transport, _ = made(
+        {
+            "POST issues/4/reactions": {},
+            "POST issues/comments/9/reactions": {},
+            "POST issues/4/labels": [],
+            "POST releases/generate-notes": {"name": "n", "body": "b"},
+            "POST actions/workflows/w.yml/dispatches": None,
+        }
+    )
+    await forge.react(REPOSITORY, 4, "eyes")
+    await forge.react(REPOSITORY, 4, "eyes", 9)
+    await forge.set_labels(REPOSITORY, 4, add=["a"], remove=[])
+    await forge.release_notes(REPOSITORY, "v1")
+    await forge.dispatch(REPOSITORY, "w.yml", "main", {})
+    assert transport.creating == [what for what, _ in transport.asked]

@@ -193,6 +193,10 @@ async def test_an_older_answer_does_not_raise_the_count(
     assert governor.states()[0].remaining == 40
     await ask(governor, headers=quota(time, 900, in_s=4_200), priority="person")
     assert governor.states()[0].remaining == 900, "a new hour"
+    await ask(governor, headers=quota(time, 5, in_s=10))
+    time.pass_ms(10_000)
+    await ask(governor, headers=quota(time, 999, in_s=20))
+    assert governor.states()[0].remaining == 999, "the old one is over"
 
 
 async def test_graphql_has_a_quota_of_its_own_and_shares_the_rest(
@@ -281,6 +285,30 @@ async def test_a_bounded_number_is_under_way_and_people_go_first(
         await asyncio.gather(*full, *late)
     assert most == rules.MOST_AT_ONCE <= 100
     assert order[rules.MOST_AT_ONCE :] == ["person"] * 5 + ["order"] * 4 + ["background"] * 5
+
+
+async def test_a_persons_write_takes_the_place_that_others_waited_for(
+    store: SqliteStore, time: FakeTime
+) -> None:
+    over = asyncio.Event()
+
+    async def sleep(_seconds: float) -> None:
+        await over.wait()
+
+    governor = DurableGovernor(KeptQuota(store.quota), time, chance=random.Random(1), sleep=sleep)
+    await ask(governor, creates=True)
+    time.pass_ms(30_000)
+    for _ in range(rules.CREATES_PER_MINUTE - 1):
+        await ask(governor, creates=True)
+    time.pass_ms(28_500)
+    kinds: list[Priority] = ["background", "order", "person"]
+    waiting = [asyncio.ensure_future(ask(governor, creates=True, priority=kind)) for kind in kinds]
+    await asyncio.sleep(0.01)
+    time.pass_ms(1_500)  # one of those within the last minute is older now
+    over.set()
+    async with asyncio.timeout(5):
+        ended = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(one) for one in ended] == [QuotaHeld, QuotaHeld, type(None)]
 
 
 async def test_who_waits_for_others_is_told_of_a_hold(

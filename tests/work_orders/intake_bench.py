@@ -45,6 +45,11 @@ class FakeHub:
         self.files: dict[str, bytes] = {}
         self.calls: list[str] = []
         self.trouble: Exception | None = None
+        self.priorities: list[str] = []
+
+    def asking(self, priority: str) -> FakeHub:
+        self.priorities.append(priority)
+        return self
 
     def _called(self, what: str) -> None:
         self.calls.append(what)

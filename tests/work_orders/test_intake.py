@@ -326,6 +326,24 @@ async def test_limits_and_outages_hold_and_lose_nothing(desk: Desk, trouble: Any
     assert len(desk.orders()) == 1
 
 
+@pytest.mark.fault("C12")
+async def test_what_is_about_a_repository_out_of_reach_is_set_aside(desk: Desk) -> None:
+    """Deliveries of a repository where the App is not installed must not fill the store."""
+    desk.hub.trouble = Environmental("github_access_lost", "not installed there", hint="Look.")
+    guid = await desk.take("issues", labeled())
+    for _ in range(20):
+        await desk.intake.sweep()
+        desk.clock.at_ms += 60_000
+    found = desk.house.rooms.deliveries.find(guid)
+    assert found is not None
+    assert (found.state, found.attempts) == ("failed", intakes.MAX_ATTEMPTS)
+    assert "not installed there" in found.why
+    desk.hub.trouble = None
+    assert await desk.house.rooms.deliveries.reopen(guid)
+    await desk.intake.sweep()
+    assert len(desk.orders()) == 1, "when it is installed, a person has it tried again"
+
+
 async def test_what_is_held_for_days_is_given_up_and_can_be_tried_again(desk: Desk) -> None:
     desk.hub.trouble = Transient("github_unreachable", "no route", hint="Wait.")
     guid = await desk.take("issues", labeled())
@@ -474,3 +492,13 @@ async def test_hostile_text_stays_text(desk: Desk) -> None:
     assert "{{ secret }}" in (order.initial_prompt or "")
     assert not (order.initial_prompt or "").startswith("/")
     assert issue()["title"] not in (order.initial_prompt or "")
+
+
+async def test_who_says_something_goes_before_what_can_wait(desk: Desk) -> None:
+    await desk.deliver("issues", labeled())
+    assert set(desk.hub.priorities) == {"order"}
+    desk.fresh()
+    desk.hub.priorities.clear()
+    await desk.deliver("issue_comment", comment("/awo run"))
+    assert set(desk.hub.priorities) == {"person"}
+    assert len(desk.hub.priorities) == 3, "the rules, the right to ask, and the issue"

@@ -40,6 +40,11 @@ class FakeHub:
         self.comments: list[tuple[str, str]] = []
         self.checks: list[tuple[str, Check]] = []
         self.lost: Exception | None = None
+        self.asked: list[str] = []
+
+    def asking(self, priority: str) -> FakeHub:
+        self.asked.append(priority)
+        return self
 
     def _answer(self) -> None:
         if self.lost is not None:

@@ -14,6 +14,7 @@ from agent_work_orders.github_integration.forge import Check, Comment, Repositor
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.testing.conformance.engine import compiled, order_facts
 from agent_work_orders.testing.fakes.memory_ledger import MemoryLedger
+from agent_work_orders.work_orders import reporter as reporters
 from agent_work_orders.work_orders.reporter import EVERY_MS, LONGEST_PAUSE_MS, Reporter
 from agent_work_orders.work_orders.voice import Spot
 from agent_work_orders.workflow_engine import events as on
@@ -41,6 +42,11 @@ class Hub:
         self.lost = 0
         self.held: QuotaHeld | None = None
         self.refused: Exception | None = None
+        self.asked: list[str] = []
+
+    def asking(self, priority: str) -> Hub:
+        self.asked.append(priority)
+        return self
 
     def _sending(self, what: str) -> None:
         if self.held is not None:
@@ -232,6 +238,54 @@ async def test_what_the_quota_holds_is_sent_when_it_opens() -> None:
     await desk.later(1)
     assert len(desk.hub.comments) == 1
     assert desk.logged == []
+
+
+async def test_what_certainly_was_not_sent_is_not_looked_for() -> None:
+    desk = Desk(head_sha=SHA)
+    desk.hub.held = QuotaHeld("installation:1", "creation_limit", desk.at_ms + 60_000)
+    await desk.later(0)
+    desk.hub.held = None
+    await desk.later(60_000)
+    assert desk.hub.sent == ["comment", "check"]
+
+
+async def test_answers_go_before_progress_and_progress_before_its_beauty() -> None:
+    desk = Desk()
+    await desk.later(0)
+    assert desk.hub.asked == [], "the first comment is work of the order"
+    desk.succeed("one")
+    desk.at_ms += EVERY_MS
+    await desk.reporter.say(SPOT, "c1", "Understood.")
+    await desk.reporter.react(SPOT, 5, "eyes")
+    desk.hub.sent.clear()
+    await desk.later(0)
+    assert desk.hub.asked == ["person", "person", "background"]
+    assert desk.hub.sent[-1] == "edit"
+    desk.hub.asked.clear()
+    desk.succeed("two")
+    await desk.later(0)
+    assert desk.hub.asked == [], "the end is shown as work of the order"
+
+
+async def test_an_answer_does_not_wait_for_all_the_progress(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reporters, "AT_ONCE", 1)
+    desk = Desk()
+    await desk.later(0)
+    sent: list[str] = []
+
+    async def do(key: str) -> bool:
+        if not sent:
+            await desk.reporter.say(SPOT, "c1", "Understood.")
+        sent.append(key)
+        return True
+
+    monkeypatch.setattr(desk.reporter, "_do", do)
+    for n in range(3):
+        desk.reporter._plan(f"wo-{n}:progress", 1)
+    await desk.reporter.sweep()
+    assert sent == ["wo-0:progress", "say:c1", "wo-1:progress", "wo-2:progress"]
 
 
 async def test_what_was_left_is_taken_up_by_the_next_start() -> None:

@@ -46,7 +46,7 @@ class Administration(Speaker):
         body: dict[str, Any] = {"ref": ref}
         if inputs:
             body["inputs"] = inputs
-        await self._send("POST", repository, path, body)
+        await self._send("POST", repository, path, body, creates=True)
 
     async def protection(self, repository: Repository, branch: str) -> dict[str, Any] | None:
         try:
@@ -65,7 +65,7 @@ class Administration(Speaker):
         body = {"tag_name": tag}
         if previous_tag:
             body["previous_tag_name"] = previous_tag
-        made = await self._send("POST", repository, "releases/generate-notes", body)
+        made = await self._send("POST", repository, "releases/generate-notes", body, creates=True)
         return wire.written(made, wire.Notes).body
 
     async def settings(self, repository: Repository, names: Sequence[str]) -> dict[str, Any]:

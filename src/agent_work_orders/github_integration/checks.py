@@ -73,7 +73,7 @@ class Checks(Speaker):
         if target_url:
             body["target_url"] = target_url
         if not await self._stands(repository, head_sha, body):
-            await self._send("POST", repository, f"statuses/{head_sha}", body)
+            await self._send("POST", repository, f"statuses/{head_sha}", body, creates=True)
 
     async def _stands(self, repository: Repository, head_sha: str, wanted: dict[str, str]) -> bool:
         """Whether the latest status of the context is this one, and ours."""

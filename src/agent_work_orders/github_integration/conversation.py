@@ -97,14 +97,15 @@ class Conversation(Speaker):
         self, repository: Repository, number: int, reaction: Reaction, comment_id: int | None = None
     ) -> None:
         about = f"issues/{number}" if comment_id is None else f"issues/comments/{comment_id}"
-        await self._send("POST", repository, f"{about}/reactions", {"content": reaction})
+        said = {"content": reaction}
+        await self._send("POST", repository, f"{about}/reactions", said, creates=True)
 
     async def set_labels(
         self, repository: Repository, number: int, *, add: Sequence[str], remove: Sequence[str]
     ) -> None:
         path = f"issues/{number}/labels"
         if add:
-            await self._send("POST", repository, path, {"labels": list(add)})
+            await self._send("POST", repository, path, {"labels": list(add)}, creates=True)
         for name in remove:
             try:
                 await self._send("DELETE", repository, f"{path}/{segment(name)}")

@@ -32,6 +32,8 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from agent_work_orders.github_integration.quota import Priority
+
 Permission = Literal["none", "read", "triage", "write", "maintain", "admin"]
 Conclusion = Literal[
     "success", "failure", "neutral", "cancelled", "skipped", "timed_out", "action_required"
@@ -198,7 +200,10 @@ class RepositoryFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hub(Forge, Protocol):
-    """Reads take `background=True` for what nobody waits for: it is the first to be held."""
+    def asking(self, priority: Priority) -> Hub:
+        """The same for a person who waits, or for what nobody waits for: these go first and last
+        when a limit is near (quota.py). As it is, it serves the work of orders."""
+        ...
 
     # -- reading
 

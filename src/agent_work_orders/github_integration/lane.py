@@ -112,7 +112,7 @@ class Lane:
         now = self.now()
         reset = later(now, count.reset_ms)
         known, at = self._count, self._reset
-        same = known is not None and at is not None and abs(at.mono_ms - reset.mono_ms) < 30_000
+        same = at is not None and left(at, now) and abs(at.mono_ms - reset.mono_ms) < 30_000
         if same and known is not None and known.remaining < count.remaining:
             return
         self._count, self._reset = count, reset

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.github_integration.forge import Hub, Repository
+from agent_work_orders.github_integration.quota import Priority
 from agent_work_orders.work_orders import rules
 from agent_work_orders.work_orders.rules import Rules, RulesInvalid
 
@@ -54,11 +55,18 @@ class HubMemory:
         self._rules: Memory[int, Rules | RulesInvalid] = Memory(clock, RULES_S)
         self._login: Memory[str, str] = Memory(clock, LOGIN_S)
 
-    async def may_write(self, repository: Repository, repository_id: int, login: str) -> bool:
+    async def may_write(
+        self,
+        repository: Repository,
+        repository_id: int,
+        login: str,
+        priority: Priority = "order",
+    ) -> bool:
         key = (repository_id, login.lower())
         known = self._writers.get(key)
         if known is None:
-            known = await self._hub.permission(repository, login) in WRITERS
+            hub = self._hub.asking(priority)
+            known = await hub.permission(repository, login) in WRITERS
             self._writers.put(key, known)
         return known
 
@@ -69,11 +77,13 @@ class HubMemory:
             self._login.put("", known)
         return known
 
-    async def rules(self, repository: Repository, repository_id: int) -> Rules:
+    async def rules(
+        self, repository: Repository, repository_id: int, priority: Priority = "order"
+    ) -> Rules:
         """Of the default branch, whatever the event is about. RulesInvalid `rules_invalid`."""
         known = self._rules.get(repository_id)
         if known is None:
-            known = self._read(await self._hub.file(repository, rules.FILE))
+            known = self._read(await self._hub.asking(priority).file(repository, rules.FILE))
             self._rules.put(repository_id, known)
         if isinstance(known, RulesInvalid):
             raise known

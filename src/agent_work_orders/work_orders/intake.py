@@ -4,7 +4,7 @@ Rules:
 - An attempt is counted before it begins, so that a delivery that kills the server is found out:
   after `MAX_ATTEMPTS` it is failed, with the reason, and people may have it tried again.
 - A quota, an outage or a server that cannot take work now is not the delivery's fault: it waits,
-  uncounted, for three days at most. Others go on meanwhile; they may overtake it, which is why
+  uncounted, for three days at most (a repository that is out of our reach is: it is counted). Others go on meanwhile; they may overtake it, which is why
   every decision reads the world as it is.
 - Nothing that a delivery holds stops the loop.
 - Most deliveries ask for nothing, which their reading alone tells (it is pure, and bounded at the
@@ -17,7 +17,7 @@ import asyncio
 
 from agent_work_orders.errors import AgentWorkOrdersError, Failed, Permanent, Refused
 from agent_work_orders.github_integration.forge import Hub
-from agent_work_orders.github_integration.quota import QuotaHeld
+from agent_work_orders.github_integration.quota import Priority, QuotaHeld
 from agent_work_orders.state_manager.deliveries import DAY_MS, KEEP_MS, Delivery
 from agent_work_orders.work_orders import access, github_event, rules, triggers
 from agent_work_orders.work_orders.comment_command import USAGE
@@ -112,7 +112,11 @@ class Intake:
         except Permanent as error:
             self._note_later(delivery, str(error))
         except (Failed, Refused) as error:
-            await self._hold(delivery, str(error))
+            if error.code == "github_access_lost":
+                # It may be seen a little later; else it would wait for something that is not ours.
+                self._note_later(delivery, str(error))
+            else:
+                await self._hold(delivery, str(error))
         except Exception as error:  # noqa: BLE001 - one delivery must not stop the others
             fields = {"delivery_id": delivery.delivery_id, "exc_info": error}
             self._rooms.log("", "delivery_crashed", "error", fields)
@@ -172,8 +176,10 @@ class Intake:
 
     async def _decided(self, scene: Scene, received_at_ms: int) -> Result:
         event, memory = scene.event, self._memory
+        # Who said something looks for an answer; a label or a push starts work that can wait.
+        waits: Priority = "order" if event.remark is None else "person"
         try:
-            given = await memory.rules(scene.repository, event.repository_id)
+            given = await memory.rules(scene.repository, event.repository_id, waits)
         except RulesInvalid as error:
             return await self._refused(scene, error)
         our_login = await memory.our_login()
@@ -187,7 +193,7 @@ class Intake:
                 return "ignored", decision.why
         by = decision.by
         if by is not None:
-            writer = await memory.may_write(scene.repository, event.repository_id, by.login)
+            writer = await memory.may_write(scene.repository, event.repository_id, by.login, waits)
             if not writer:
                 why = f"{by.login} has no write access"
                 await self._audit(event, why)

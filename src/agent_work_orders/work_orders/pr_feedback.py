@@ -81,7 +81,7 @@ async def give(
     async with locks.of(name):
         await _same(rooms, name, body)
         try:
-            return await _write(rooms, hub, repository, given, caller, name)
+            return await _write(rooms, hub.asking("person"), repository, given, caller, name)
         except QuotaHeld as held:
             wait_s = max(1.0, (held.until_ms - rooms.clock.now_ms()) / 1000)
             raise Unavailable(

@@ -100,12 +100,13 @@ class Starter:
         event = scene.event
         if not event.number:
             return None, ""
+        hub = self._hub.asking("person" if asked.commanded else "order")
         try:
             if event.is_pull:
-                pull = await self._hub.pull_request(scene.repository, event.number)
+                pull = await hub.pull_request(scene.repository, event.number)
                 shut = pull.state in ("closed", "merged")
                 return pull, "it is closed by now" if shut else ""
-            issue = await self._hub.issue(scene.repository, event.number)
+            issue = await hub.issue(scene.repository, event.number)
         except NotFound:
             return None, "it is gone by now"
         if issue.state != "open":

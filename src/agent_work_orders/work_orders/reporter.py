@@ -38,6 +38,9 @@ EVERY_MS = 5_000
 """Between two edits of one order's comment; the last picture does not wait."""
 FIRST_PAUSE_MS = 2_000
 LONGEST_PAUSE_MS = 300_000
+AT_ONCE = 8
+"""Different things, that is: each of them is several requests of a fraction of a second."""
+_UNHURRIED = ("running", "waiting")
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +72,8 @@ class Reporter:
         self._due: dict[str, int] = {}
         """When to do what, by the key of its intent."""
         self._failures: dict[str, int] = {}
+        self._unsent: set[str] = set()
+        """Writes that were held: these, of one request each, need no look at the world."""
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -135,10 +140,16 @@ class Reporter:
     async def sweep(self) -> bool:
         """Do everything that is due; whether there was anything."""
         now_ms = self._rooms.clock.now_ms()
-        ready = [key for key, at in self._due.items() if at <= now_ms]
-        for key in ready:
-            await self._attend(key)
-        return bool(ready)
+        left = {key for key, at in self._due.items() if at <= now_ms}
+        found = bool(left)
+        while left:
+            # Answers first, also those that were asked for meanwhile.
+            left |= {key for key, at in self._due.items() if at == 0}
+            urgent = sorted(left, key=lambda key: (key.endswith(":progress"), self._due[key], key))
+            left -= set(urgent[:AT_ONCE])
+            await asyncio.gather(*(self._attend(key) for key in urgent[:AT_ONCE]))
+            left &= self._due.keys()
+        return found
 
     async def _attend(self, key: str) -> None:
         """One thing; whatever happens, it is gone from the list or has a later time."""
@@ -187,7 +198,7 @@ class Reporter:
         return True
 
     async def _utter(self, entry: Entry) -> dict[str, Any]:
-        hub, said = self._hub(), entry.intent
+        hub, said = self._hub().asking("person"), entry.intent
         repository = msgspec.convert(said["repository"], Repository)
         number = int(said["number"])
         if entry.what == REACT:
@@ -210,6 +221,8 @@ class Reporter:
         picture = draw(run, order_url=rooms.order_url(order_id))
         shown = self._shown.setdefault(order_id, _Shown(checks={}))
         shown.at_ms = rooms.clock.now_ms()
+        if shown.comment and picture.state in _UNHURRIED:
+            hub = hub.asking("background")
         if subject.number is not None:
             await self._comment(hub, repository, subject.number, order_id, picture, shown)
         sha = picture.head_sha or subject.head_sha
@@ -294,6 +307,19 @@ class Reporter:
 
     async def _once(self, key: str, order_id: str, what: str, look: Any, do: Any) -> dict[str, Any]:
         rooms = self._rooms
+
+        async def send() -> dict[str, Any]:
+            self._unsent.discard(key)
+            try:
+                made: dict[str, Any] = await do()
+            except QuotaHeld:
+                self._unsent.add(key)
+                raise
+            return made
+
+        async def see() -> dict[str, Any] | None:
+            return None if key in self._unsent else await look()
+
         return await once(
             rooms.ledger,
             rooms.clock,
@@ -301,8 +327,8 @@ class Reporter:
             order_id=order_id,
             what=what,
             intent={},
-            look=look,
-            do=do,
+            look=see,
+            do=send,
         )
 
     async def _intend(self, key: str, what: str, spot: Spot, more: dict[str, Any]) -> None:

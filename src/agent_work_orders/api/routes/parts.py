@@ -120,7 +120,7 @@ async def _heads(rooms: Rooms, origin: RepositoryUrl) -> RemoteHeads:
     place = rooms.forges.at(origin.key, origin.url)
     if place.hub is None:
         return await origins.list_heads(rooms.mirrors.git, origin)
-    facts = await place.hub.repository(place.repository)
+    facts = await place.hub.asking("person").repository(place.repository)
     refs = {f"refs/heads/{facts.default_branch}": ""}
     return RemoteHeads(head_branch=facts.default_branch, head_sha=None, refs=refs)
 
