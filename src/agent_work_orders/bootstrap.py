@@ -33,7 +33,7 @@ from agent_work_orders.sandbox_manager.processes import home_tag
 from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
 from agent_work_orders.security.links import Links
 from agent_work_orders.security.redaction import Redactor
-from agent_work_orders.settings import Settings
+from agent_work_orders.settings import Settings, with_kept
 from agent_work_orders.state_manager.files import local_key as local_keys
 from agent_work_orders.state_manager.records import MAX_LIMIT, OrderRecord
 from agent_work_orders.state_manager.sqlite.archive import SqliteArchive
@@ -94,9 +94,11 @@ async def open_house(
     *,
     check: Callable[[SqliteStore], None] = lambda _store: None,
     takes: Takes = lambda _order_id: True,
+    redactor: Redactor | None = None,
 ) -> AsyncIterator[House]:
     """Everything from the data directory up, running; stopped in order at the end. `check` may
-    refuse before any order is taken up; open orders that `takes` leaves out stay as they are."""
+    refuse before any order is taken up; open orders that `takes` leaves out stay as they are.
+    A given `redactor` learns every secret that becomes known here."""
     clock = clock or SystemClock()
     async with AsyncExitStack() as at_end:
         store = await _store(settings, clock)
@@ -105,7 +107,9 @@ async def open_house(
         files = OrderFiles(settings.home / "logs" / "agent_work_orders", clock)
         at_end.callback(files.close)
         local_key = local_keys.ensure(settings.home)
-        redactor = Redactor([local_key, *settings.secrets])
+        settings = _with_kept(settings, store)
+        redactor = redactor or Redactor()
+        redactor.remember([local_key, *settings.secrets])
         log = OrderLog(files, clock, redact=redactor.value, sink=_log_sink(store))
         sandboxes = _sandboxes(settings, settings.home, clock)
         at_end.callback(sandboxes.close)
@@ -191,6 +195,16 @@ async def _store(settings: Settings, clock: Clock) -> SqliteStore:
     return await asyncio.to_thread(
         lambda: SqliteStore.open(settings.home, clock, synchronous=settings.synchronous)
     )
+
+
+def _with_kept(settings: Settings, store: SqliteStore) -> Settings:
+    kept = list(store.credentials.all())
+    if not kept:
+        return with_kept(settings, {})
+    # What opens them takes time to load.
+    from agent_work_orders.work_orders.credentials import opened
+
+    return with_kept(settings, opened(settings.home, kept, keys=settings.secret_key))
 
 
 def _ignore_data(home: Path) -> None:

@@ -17,6 +17,9 @@ from agent_work_orders.errors import Refused
 from agent_work_orders.security import private_key
 from agent_work_orders.security.redaction import SHORTEST
 
+KEY_FILE = "secret.key"
+"""As in security/vault.py, which takes time to load."""
+
 Synchronous = Literal["FULL", "NORMAL", "EXTRA"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -58,6 +61,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     github_timeout_s: float = 30.0
     github_rules: str = ""
     four_eyes: bool = False
+    secret_key: str = ""
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -67,6 +71,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             self.github_private_key,
             self.github_token,
             *self.github_webhook_secret,
+            *(part.strip() for part in self.secret_key.replace("\n", ",").split(",")),
         )
 
 
@@ -149,7 +154,15 @@ FIELDS = (
         "A file of rules for repositories that have none; the form of .awo/config.yaml",
     ),
     Field("AWO_FOUR_EYES", "four_eyes", "true: who asked for an order does not approve in it"),
+    Field(
+        "AWO_SECRET_KEY",
+        "secret_key",
+        "Key of kept credentials: 32 bytes in base64, a new one before the old by comma; "
+        "else `secret.key` of the data directory",
+    ),
 )
+KEPT = ("ANTHROPIC_API_KEY", "GITHUB_PRIVATE_KEY", "GITHUB_TOKEN", "GITHUB_WEBHOOK_SECRET")
+"""What `awo credentials` can keep, instead of the environment."""
 
 
 def load(environ: Mapping[str, str] | None = None, **given: Any) -> Settings:
@@ -165,10 +178,43 @@ def load(environ: Mapping[str, str] | None = None, **given: Any) -> Settings:
     values |= {name: value for name, value in given.items() if value is not None}
     values["home"] = Path(values["home"]).absolute()
     settings = Settings(**values)
-    for variable, fits, rule in _rules(settings):
+    may_keep = settings.secret_key or (settings.home / KEY_FILE).exists()
+    _check(settings, key_may_come=bool(may_keep))
+    return settings
+
+
+def with_kept(settings: Settings, kept: Mapping[str, str]) -> Settings:
+    """With credentials that were kept, where the environment gave none. Refused
+    `setting_invalid`."""
+    fields = {field.variable: field for field in FIELDS if field.variable in KEPT}
+    values = {
+        fields[name].name: _read(fields[name], secret)
+        for name, secret in kept.items()
+        if name in fields and not getattr(settings, fields[name].name)
+    }
+    whole = msgspec.structs.replace(settings, **values)
+    for variable, fits, rule in _github_rules(whole):
         if not fits:
             raise _invalid(variable, rule)
-    return settings
+    return whole
+
+
+def to_keep(variable: str, text: str) -> str:
+    """The text as it is to be kept: of a file that holds a private key, its content. Refused
+    `setting_invalid`."""
+    field = next((one for one in FIELDS if one.variable == variable in KEPT), None)
+    if field is None:
+        raise _invalid(variable, f"only these are kept: {', '.join(KEPT)}")
+    value = _read(field, text)
+    alone: dict[str, Any] = {"github_app_id": 1} if field.name == "github_private_key" else {}
+    _check(Settings(home=Path(), **{field.name: value}, **alone))
+    return value if isinstance(value, str) else text
+
+
+def _check(settings: Settings, *, key_may_come: bool = False) -> None:
+    for variable, fits, rule in _rules(settings):
+        if not fits and not (key_may_come and variable == "GITHUB_PRIVATE_KEY"):
+            raise _invalid(variable, rule)
 
 
 def default_home(environ: Mapping[str, str]) -> Path:
@@ -235,6 +281,7 @@ def _rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
             not of.agent_script or Path(of.agent_script).is_file(),
             "a file that can be read",
         ),
+        ("AWO_SECRET_KEY", _keys(of.secret_key), "32 bytes in base64 each, by comma"),
         *_github_rules(of),
     )
 
@@ -258,6 +305,12 @@ def _github_rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
         ("GITHUB_SERVER_URL", _address(of.github_server_url), address),
         ("AWO_GITHUB_TIMEOUT_S", 1 <= of.github_timeout_s <= 30, "1 to 30 seconds"),
     )
+
+
+def _keys(text: str) -> bool:
+    """Their form; the vault reads them."""
+    parts = [part.strip() for part in text.replace("\n", ",").split(",") if part.strip()]
+    return not text or (bool(parts) and all(len(part) == 44 for part in parts))
 
 
 def _secret(text: str) -> bool:

@@ -22,6 +22,7 @@ import uvloop
 from agent_work_orders.api.app import create_app
 from agent_work_orders.bootstrap import House, open_house
 from agent_work_orders.errors import Environmental, Refused
+from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.settings import Settings
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
 from agent_work_orders.work_orders.missed_deliveries import MissedDeliveries
@@ -36,17 +37,21 @@ COLLECT_EVERY = (20_000, 50, 100)
 OnReady = Callable[[str, House], None]
 
 
-def serve(settings: Settings, on_ready: OnReady | None = None) -> int:
+def serve(
+    settings: Settings, on_ready: OnReady | None = None, redactor: Redactor | None = None
+) -> int:
     """Run until a signal. Returns the exit code; raises what keeps it from starting."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(serving(settings, on_ready))
+        return runner.run(serving(settings, on_ready, redactor))
 
 
-async def serving(settings: Settings, on_ready: OnReady | None = None) -> int:
+async def serving(
+    settings: Settings, on_ready: OnReady | None = None, redactor: Redactor | None = None
+) -> int:
     """The same on a running loop."""
     with bind(settings.host, settings.port) as listening:
         check = partial(check_exposure, settings)
-        async with open_house(settings, check=check) as house:
+        async with open_house(settings, check=check, redactor=redactor) as house:
             address = _shown(listening)
             app = create_app(house, address)
 

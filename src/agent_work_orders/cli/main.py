@@ -10,6 +10,7 @@ import typer
 from agent_work_orders.cli.commands import (
     agent_commands,
     approving,
+    credentials,
     deliveries,
     demonstration,
     orders,
@@ -67,6 +68,7 @@ for name, command, panel in (
 app.add_typer(workflows.app, name="workflow", rich_help_panel=_KNOWN)
 app.add_typer(agent_commands.app, name="command", rich_help_panel=_KNOWN)
 app.add_typer(upkeep.keys, name="key", rich_help_panel=_MACHINE)
+app.add_typer(credentials.app, name="credentials", rich_help_panel=_MACHINE)
 app.add_typer(upkeep.audit, name="audit", rich_help_panel=_MACHINE)
 app.add_typer(deliveries.app, name="deliveries", rich_help_panel=_MACHINE)
 app.add_typer(simulating.app, name="simulate", rich_help_panel=_MACHINE)

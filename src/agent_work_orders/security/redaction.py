@@ -56,14 +56,21 @@ class Redactor:
         self._added: dict[str, None] = {}
         self._by_beginning = _by_beginning(self._always)
 
+    def remember(self, secrets: Iterable[str]) -> None:
+        """As if it had been made with these too."""
+        self._always |= {form for secret in secrets for form in _known(secret)}
+        self._by_beginning = _by_beginning(self._always | self._forms_added())
+
     def add(self, secret: str) -> None:
         """One more, from now on: a token that was just minted."""
         self._added.pop(secret, None)
         self._added[secret] = None
         while len(self._added) > MOST_ADDED:
             del self._added[next(iter(self._added))]
-        forms = {form for added in self._added for form in _known(added)}
-        self._by_beginning = _by_beginning(self._always | forms)
+        self._by_beginning = _by_beginning(self._always | self._forms_added())
+
+    def _forms_added(self) -> set[str]:
+        return {form for added in self._added for form in _known(added)}
 
     def text(self, text: str) -> str:
         found = [

@@ -101,15 +101,26 @@ def key_file(home: Path, *, chance: Callable[[int], bytes] = os.urandom) -> list
     replaced, because what it sealed would be lost."""
     path = home / KEY_FILE
     if not os.path.lexists(path):
-        draft = path.with_suffix(".making")
-        draft.unlink(missing_ok=True)
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(base64.b64encode(chance(KEY_BYTES)) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        draft.rename(path)
+        write_key_file(home, [chance(KEY_BYTES)])
     return _existing(path)
+
+
+def write_key_file(home: Path, keys: Sequence[bytes]) -> None:
+    """All of them or none, whenever the machine stops; durable when it returns."""
+    path = home / KEY_FILE
+    draft = path.with_suffix(".making")
+    draft.unlink(missing_ok=True)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(b"".join(base64.b64encode(key) + b"\n" for key in keys))
+        file.flush()
+        os.fsync(file.fileno())
+    draft.rename(path)
+    folder = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def _existing(path: Path) -> list[bytes]:

@@ -75,7 +75,7 @@ def up(
         if not no_open and screen.terminal:
             browser.show(link)
 
-    raise typer.Exit(serve(settings, on_ready=ready))
+    raise typer.Exit(serve(settings, on_ready=ready, redactor=redactor))
 
 
 @guarded

@@ -1,0 +1,39 @@
+"""Kept credentials, in the data directory itself: their secrets go through no server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent_work_orders import settings as setting
+from agent_work_orders.api.views import when
+from agent_work_orders.bootstrap import open_archive, open_upkeep
+from agent_work_orders.cli.client import Json
+from agent_work_orders.state_manager.credentials import KeptCredential
+from agent_work_orders.work_orders import credentials
+
+
+async def keep(home: Path | None, name: str, secret: str) -> Json:
+    settings = setting.load(home=home)
+    text = setting.to_keep(name, secret)
+    async with open_upkeep(settings) as (rooms, _):
+        return _shown(await credentials.keep(rooms, name, text, keys=settings.secret_key))
+
+
+async def every(home: Path | None) -> list[Json]:
+    async with open_archive(setting.load(home=home)) as rooms:
+        return [_shown(one) for one in rooms.credentials.all()]
+
+
+async def remove(home: Path | None, name: str) -> None:
+    async with open_upkeep(setting.load(home=home)) as (rooms, _):
+        await credentials.remove(rooms, name)
+
+
+async def rotate(home: Path | None) -> int:
+    settings = setting.load(home=home)
+    async with open_upkeep(settings) as (rooms, _):
+        return await credentials.rotate(rooms, keys=settings.secret_key)
+
+
+def _shown(one: KeptCredential) -> Json:
+    return {"name": one.name, "last4": one.last4, "changed_at": when(one.changed_at_ms)}
