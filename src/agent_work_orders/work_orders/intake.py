@@ -4,8 +4,9 @@ Rules:
 - An attempt is counted before it begins, so that a delivery that kills the server is found out:
   after `MAX_ATTEMPTS` it is failed, with the reason, and people may have it tried again.
 - A quota, an outage or a server that cannot take work now is not the delivery's fault: it waits,
-  uncounted, for three days at most (a repository that is out of our reach is: it is counted). Others go on meanwhile; they may overtake it, which is why
+  uncounted, for three days at most. Others go on meanwhile; they may overtake it, which is why
   every decision reads the world as it is.
+- One about a repository that is out of our reach is counted: it is not ours to wait for.
 - Nothing that a delivery holds stops the loop.
 - Most deliveries ask for nothing, which their reading alone tells (it is pure, and bounded at the
   door): those of a page are settled together, in one commit and uncounted.
