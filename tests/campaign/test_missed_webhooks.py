@@ -22,8 +22,7 @@ async def play(room: Path) -> AsyncIterator[WebhookPlay]:
         try:
             yield made
         finally:
-            if made.process is not None and made.process.poll() is None:
-                made.kill()
+            made.kill()
 
 
 def last_failed(play: WebhookPlay) -> bool:
