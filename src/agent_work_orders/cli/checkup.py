@@ -39,6 +39,7 @@ async def examine(settings: Settings) -> list[Finding]:
     found = [_python(), _git(), *_directory(settings.home), _disk(settings.home)]
     found += list(_store(settings))
     found += list(_agents(settings))
+    found += list(_webhooks(settings))
     found.append(await _protection(settings))
     found += list(_leftovers(settings))
     return found
@@ -201,6 +202,30 @@ def _agents(settings: Settings) -> Iterator[Finding]:
         )
     yield Finding(check="agent command", status="ok", detail="any program, by --agent-command")
     yield Finding(check="agent scripted", status="ok", detail="needs nothing")
+
+
+def _webhooks(settings: Settings) -> Iterator[Finding]:
+    """GitHub repeats no delivery by itself, and lets only an App ask for one again."""
+    if not settings.github_app_id and not settings.github_token:
+        return
+    if not settings.github_webhook_secret:
+        yield Finding(
+            check="GitHub's webhooks",
+            status="warning",
+            detail="none is taken: there is no secret to check them by",
+            hint="Set GITHUB_WEBHOOK_SECRET, unless orders are only made here.",
+        )
+    elif settings.github_app_id:
+        yield Finding(
+            check="GitHub's webhooks", status="ok", detail="missed ones are asked for again"
+        )
+    else:
+        yield Finding(
+            check="GitHub's webhooks",
+            status="warning",
+            detail="what comes while the server is down is missed: a plain token cannot ask for it",
+            hint="Use a GitHub App, or redeliver from the webhook's page after an outage.",
+        )
 
 
 async def _protection(settings: Settings) -> Finding:
