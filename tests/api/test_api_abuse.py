@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import msgspec
 import pytest
 import structlog
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent_work_orders.api import body as bodies
 from agent_work_orders.api.app import create_app
@@ -166,6 +169,23 @@ def test_depth_is_measured_outside_of_text() -> None:
     assert not bodies.too_deep(b"[" * 64 + b"]" * 64)
     assert bodies.too_deep(b"[" * 65 + b"]" * 65)
     assert bodies.too_deep(b'["\\"", ' + b"[" * 65 + b"]" * 66)
+
+
+@given(st.lists(st.text('"\\\\[]{}:,a\n', max_size=8), max_size=8))
+def test_text_is_left_out_whatever_it_holds(texts: list[str]) -> None:
+    nested: Any = 1
+    for text in texts:
+        nested = {text: [nested, text]}
+    body = json.dumps(nested).encode()
+    bare = bodies.outside_strings(body)
+    assert bare.translate(None, b" ,:1") == b"{[" * len(texts) + b"]}" * len(texts)
+    assert bare.count(b":") == len(texts)
+    assert bodies._STRINGS.sub(b"", body) == bare, "the frugal way says the same"
+
+
+def test_large_text_is_left_out_too() -> None:
+    body = b'["' + b"[" * bodies.FRUGAL_BYTES + b'", []]'
+    assert bodies.outside_strings(body) == b"[, []]"
 
 
 @pytest.mark.fault("C9")
