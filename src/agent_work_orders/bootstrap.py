@@ -131,7 +131,8 @@ async def open_house(
             log=log,
             redact=redactor.text,
         )
-        scribe, keeper, reporter = Scribe(rooms), Housekeeper(workspaces, log), Reporter(rooms)
+        keeper = Housekeeper(workspaces, rooms, engine.open_runs)
+        scribe, reporter = Scribe(rooms), Reporter(rooms)
         for observe in (scribe.observe, keeper.observe, reporter.observe):
             engine.observe(observe)
         at_end.push_async_callback(reporter.finish)

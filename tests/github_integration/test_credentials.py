@@ -20,6 +20,7 @@ from small_service import Heard, Reply, SmallService
 
 from agent_work_orders.clock import iso
 from agent_work_orders.errors import Environmental, Permanent, Refused
+from agent_work_orders.github_integration import app_credentials
 from agent_work_orders.github_integration.app_credentials import EARLY_MS, AppCredentials
 from agent_work_orders.github_integration.app_key import AppKey
 from agent_work_orders.github_integration.asking import Asking
@@ -220,20 +221,62 @@ async def test_a_token_is_found_kept_and_renewed_in_time(scene: Opened) -> None:
         for _ in range(3):
             await it.client.get(HERE, "issues/7")
         await it.client.get(Repository(key="o", full_name="acme/other"), "issues/7")
-        assert it.github.minted == [{"installation": 42}]
+        assert it.github.minted == [
+            {"installation": 42, "repositories": ["shop"]},
+            {"installation": 42, "repositories": ["other"]},
+        ]
         assert it.paths[:3] == [
             "GET /repos/acme/shop/installation",
             "POST /app/installations/42/access_tokens",
             "GET /repos/acme/shop/issues/7",
         ]
         await it.client.get(Repository(key="b", full_name="beta/shop"), "issues/7")
-        assert [made["installation"] for made in it.github.minted] == [42, 43]
+        assert [made["installation"] for made in it.github.minted] == [42, 42, 43]
         assert {"ghs_" + "0" * 36, it.service.heard[0].token} <= set(it.learned)
         names = [state.credential for state in it.governor.states()]
         assert not {name for name in names if "ghs" in name or "eyJ" in name}
         it.github.time.pass_ms(HOUR_MS - EARLY_MS)
         await it.client.get(HERE, "issues/7")
-        assert len(it.github.minted) == 3
+        assert len(it.github.minted) == 4
+
+
+@pytest.mark.fault("I6")
+async def test_what_is_no_longer_needed_is_revoked(
+    scene: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene() as it:
+        reading = await it.credentials.narrowed("acme/shop", {"contents": "read"})
+        writing = await it.credentials.narrowed("acme/shop", {"contents": "write"})
+        other = await it.credentials.narrowed("acme/other", {"contents": "read"})
+        api = await it.credentials.of("acme/shop")
+        await it.credentials.release("Acme/Shop")
+        assert it.github.alive == {other.token, api.token}
+        again = await it.credentials.narrowed("acme/shop", {"contents": "read"})
+        assert again.token not in (reading.token, writing.token)
+        monkeypatch.setattr(app_credentials, "MOST_KEPT", 2)
+        await it.credentials.narrowed("acme/other", {"contents": "write"})
+        await asyncio.gather(*it.credentials._leaving)  # type: ignore[attr-defined]
+        assert len(it.github.alive) == 2 and other.token not in it.github.alive
+        await it.credentials.close()
+        assert it.github.alive == set()
+
+
+@pytest.mark.fault("I6")
+async def test_stopping_does_not_wait_for_a_service_that_is_gone(
+    scene: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app_credentials, "GIVE_BACK_S", 0.05)
+    async with scene() as it:
+        await it.credentials.of("acme/shop")
+        it.github.gate = asyncio.Event()
+        await it.credentials.close()
+        it.github.gate.set()
+        it.github.gate = None
+        kept = await it.credentials.of("acme/shop")
+        it.github.refusing = Reply(status=503, value={})
+        await it.credentials.close()
+        it.github.refusing = None
+        assert (await it.credentials.of("acme/shop")).token != kept.token
 
 
 async def test_many_at_once_cause_one_request(scene: Opened) -> None:

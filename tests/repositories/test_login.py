@@ -44,6 +44,9 @@ class Given:
             return None
         return Login(username="x-access-token", password=self.passwords[0])
 
+    async def done(self, url: str) -> None:
+        return None
+
     async def refused(self, url: str, login: Login) -> bool:
         self.gone.append(self.passwords.pop(0))
         return bool(self.passwords)

@@ -31,6 +31,9 @@ class Logins:
     async def login(self, url: str, *, writes: bool) -> Login | None:
         return Login(username="x-access-token", password=self._password)
 
+    async def done(self, url: str) -> None:
+        return None
+
     async def refused(self, url: str, login: Login) -> bool:
         return False
 

@@ -3,22 +3,25 @@
 Rules:
 - Tokens live in memory only; each that is minted is handed to the redactor first.
 - One is used until 5 minutes before it ends; many who need the same at once cause one request.
-- For git or an agent it is narrowed to one repository and to the permissions asked for.
+- Each is for one repository; for git or an agent it is also narrowed to the permissions asked for.
+- One that is no longer needed is revoked: git's when the last order of its repository ended, all
+  of them when the server stops, the oldest when there are too many.
 - The service's clock counts, not ours: it is read from `Date` when a proof was refused.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import Environmental, NotFound, Permanent
+from agent_work_orders.errors import AgentWorkOrdersError, Environmental, NotFound, Permanent
 from agent_work_orders.github_integration import answers
 from agent_work_orders.github_integration.app_key import AppKey
 from agent_work_orders.github_integration.asking import Asking, encoded
@@ -29,6 +32,8 @@ from agent_work_orders.github_integration.limits import date_ms
 
 EARLY_MS = 300_000
 MOST_KEPT = 2_000
+GIVE_BACK_S = 3.0
+"""A server that stops does not wait longer for this; the tokens die within the hour anyway."""
 
 
 class _Token(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,20 +63,21 @@ class AppCredentials:
         self._installations: OrderedDict[str, int] = OrderedDict()
         self._tokens: OrderedDict[Key, _Token] = OrderedDict()
         self._minting: dict[Key, asyncio.Task[_Token]] = {}
+        self._leaving: set[asyncio.Task[None]] = set()
         self._ahead_ms = 0
         self._login = ""
         self._shown = ""
 
     async def of(self, repository: str) -> Credential:
-        return await self._kept(repository, "", {})
+        return await self._kept(repository, {})
 
     async def narrowed(self, repository: str, permissions: Permissions) -> Credential:
-        return await self._kept(repository, repository, permissions)
+        return await self._kept(repository, permissions)
 
     async def minted(self, repository: str, permissions: Permissions) -> Credential:
         token = await self._of_installation(
             repository,
-            lambda installation: self._mint(installation, repository, repository, permissions),
+            lambda installation: self._mint(installation, repository, permissions),
         )
         return token.credential
 
@@ -88,6 +94,16 @@ class AppCredentials:
                 del self._tokens[key]
         return True
 
+    async def release(self, repository: str) -> None:
+        """Those of few permissions are git's; the API's may be needed to say how it ended."""
+        gits = [key for key in self._tokens if key[1] == repository.lower() and key[2]]
+        await self._give_back([self._tokens.pop(key) for key in gits])
+
+    async def close(self) -> None:
+        every = [*self._tokens.values()]
+        self._tokens.clear()
+        await self._give_back(every)
+
     async def account(self) -> str:
         if not self._login:
             found = await self._as_app("learn the App's name", "GET", "/app")
@@ -96,15 +112,15 @@ class AppCredentials:
 
     # -- tokens
 
-    async def _kept(self, repository: str, narrow: str, permissions: Permissions) -> Credential:
+    async def _kept(self, repository: str, permissions: Permissions) -> Credential:
         async def find(installation: int) -> _Token:
-            key = (installation, narrow.lower(), tuple(sorted(permissions.items())))
+            key = (installation, repository.lower(), tuple(sorted(permissions.items())))
             known = self._tokens.get(key)
             if known is not None and known.ends_ms - EARLY_MS > self._clock.now_ms():
                 self._tokens.move_to_end(key)
                 return known
             return await self._single(
-                key, lambda: self._mint(installation, repository, narrow, permissions)
+                key, lambda: self._mint(installation, repository, permissions)
             )
 
         return (await self._of_installation(repository, find)).credential
@@ -124,14 +140,25 @@ class AppCredentials:
             return
         self._tokens[key] = task.result()
         while len(self._tokens) > MOST_KEPT:
-            self._tokens.popitem(last=False)
+            oldest = self._tokens.popitem(last=False)[1]
+            leaving = asyncio.ensure_future(self._give_back([oldest]))
+            self._leaving.add(leaving)
+            leaving.add_done_callback(self._leaving.discard)
 
-    async def _mint(
-        self, installation: int, repository: str, narrow: str, permissions: Permissions
-    ) -> _Token:
-        wanted: dict[str, Any] = {}
-        if narrow:
-            wanted["repositories"] = [narrow.rpartition("/")[2]]
+    async def _give_back(self, tokens: Iterable[_Token]) -> None:
+        """As far as the service can be asked now."""
+
+        async def quietly(token: _Token) -> None:
+            with contextlib.suppress(AgentWorkOrdersError):
+                await self.revoke(token.credential)
+
+        alive = [token for token in tokens if token.ends_ms > self._clock.now_ms()]
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GIVE_BACK_S):
+                await asyncio.gather(*map(quietly, alive))
+
+    async def _mint(self, installation: int, repository: str, permissions: Permissions) -> _Token:
+        wanted: dict[str, Any] = {"repositories": [repository.rpartition("/")[2]]}
         if permissions:
             wanted["permissions"] = dict(permissions)
         path = f"/app/installations/{installation}/access_tokens"

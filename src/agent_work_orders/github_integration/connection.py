@@ -61,10 +61,13 @@ async def connect(
         client = GithubClient(asking, credentials, clock, sleep=asyncio.sleep)
         linked = {urlsplit(url).netloc for url in (account.server_url, account.public_url) if url}
         forge = GithubForge(client, hosts=frozenset(linked), public_url=account.public_url)
-        yield Connection(
-            forge=forge,
-            credentials=credentials,
-            governor=governor,
-            logins=GitLogins(credentials, account.server_url),
-            hook=hook,
-        )
+        try:
+            yield Connection(
+                forge=forge,
+                credentials=credentials,
+                governor=governor,
+                logins=GitLogins(credentials, account.server_url),
+                hook=hook,
+            )
+        finally:
+            await credentials.close()

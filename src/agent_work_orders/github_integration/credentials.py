@@ -39,6 +39,15 @@ class Credentials(Protocol):
         """The service did not accept it: forget it. Whether asking again gives another."""
         ...
 
+    async def release(self, repository: str) -> None:
+        """Nobody works on it now: what git had for it is worth nothing afterwards, if the service
+        can be asked within a moment; else it dies by itself within the hour."""
+        ...
+
+    async def close(self) -> None:
+        """The same for everything that is kept."""
+        ...
+
     async def account(self) -> str:
         """The login that writes carry."""
         ...
@@ -71,6 +80,12 @@ class TokenCredentials:
 
     async def refused(self, credential: Credential) -> bool:
         return False
+
+    async def release(self, repository: str) -> None:
+        return None
+
+    async def close(self) -> None:
+        return None
 
     async def account(self) -> str:
         if not self._login:

@@ -27,5 +27,10 @@ class GitLogins:
         credential = await self._credentials.narrowed(full_name, contents)
         return Login(username=USERNAME, password=credential.token)
 
+    async def done(self, url: str) -> None:
+        full_name = full_name_of(url, self._server_url) if "://" in url else ""
+        if full_name:
+            await self._credentials.release(full_name)
+
     async def refused(self, url: str, login: Login) -> bool:
         return await self._credentials.refused(Credential(name="git", token=login.password))

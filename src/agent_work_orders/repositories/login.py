@@ -57,6 +57,10 @@ class Logins(Protocol):
         """The server did not accept it. Whether asking again may give another one."""
         ...
 
+    async def done(self, url: str) -> None:
+        """Nobody works with the repository now: logins that were given for it may end."""
+        ...
+
 
 async def with_login(
     logins: Logins, remote: Remote, attempt: Callable[[Login | None], Awaitable[T]]

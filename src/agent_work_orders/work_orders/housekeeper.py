@@ -1,26 +1,34 @@
-"""The observer that tidies up: an order's sandbox goes when the order ends."""
+"""The observer that tidies up: an order's sandbox goes when the order ends, and with the last order
+of a repository what git proved itself with there."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterable
 
 from agent_work_orders.engines.engine import Change
-from agent_work_orders.engines.perform import Log
 from agent_work_orders.errors import Failed
+from agent_work_orders.ids import order_of
 from agent_work_orders.sandbox_manager.sandbox import Sandboxes
 from agent_work_orders.tools.workspaces import Workspaces
+from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.workflow_engine.run import Run
 
 
 class Housekeeper:
-    def __init__(self, workspaces: Workspaces, log: Log) -> None:
+    def __init__(
+        self, workspaces: Workspaces, rooms: Rooms, open_runs: Callable[[], Iterable[str]]
+    ) -> None:
         self._workspaces = workspaces
-        self._log = log
+        self._rooms = rooms
+        self._log = rooms.log
+        self._open_runs = open_runs
         self._going: set[asyncio.Task[None]] = set()
 
     def observe(self, change: Change) -> None:
         run = change.after
         if run.parent is None and run.stage == "ended" and change.before.stage != "ended":
-            task = asyncio.get_running_loop().create_task(self._close(run.run_id))
+            task = asyncio.get_running_loop().create_task(self._tidy(run))
             self._going.add(task)
             task.add_done_callback(self._going.discard)
 
@@ -33,6 +41,19 @@ class Housekeeper:
     async def finish(self) -> None:
         if self._going:
             await asyncio.wait(self._going)
+
+    async def _tidy(self, run: Run) -> None:
+        await self._close(run.run_id)
+        await self._leave(run)
+
+    async def _leave(self, run: Run) -> None:
+        """An order that begins meanwhile finds its login refused, and gets another."""
+        logins, order = self._rooms.mirrors.git.logins, run.order
+        others = {order_of(run_id) for run_id in self._open_runs()} - {run.run_id}
+        records = map(self._rooms.records.get, others)
+        busy = any(one is not None and one.repository == order["repository"] for one in records)
+        if logins is not None and not busy:
+            await logins.done(order["repository_url"])
 
     async def _close(self, order_id: str) -> None:
         """Its commits stay in the mirror. What cannot be removed now goes at the next start."""
