@@ -257,6 +257,7 @@ async def test_answers_go_before_progress_and_progress_before_its_beauty() -> No
     desk.at_ms += EVERY_MS
     await desk.reporter.say(SPOT, "c1", "Understood.")
     await desk.reporter.react(SPOT, 5, "eyes")
+    await desk.reporter.react(SPOT, None, "eyes")
     desk.hub.sent.clear()
     await desk.later(0)
     assert desk.hub.asked == ["person", "person", "background"]

@@ -198,9 +198,11 @@ class Reporter:
         return True
 
     async def _utter(self, entry: Entry) -> dict[str, Any]:
-        hub, said = self._hub().asking("person"), entry.intent
+        hub, said = self._hub(), entry.intent
         repository = msgspec.convert(said["repository"], Repository)
         number = int(said["number"])
+        if entry.what == SAY or said["comment_id"] is not None:
+            hub = hub.asking("person")  # who commented looks for an answer
         if entry.what == REACT:
             await hub.react(repository, number, said["reaction"], said["comment_id"])
             return {}
