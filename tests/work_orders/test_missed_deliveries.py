@@ -184,6 +184,14 @@ async def test_many_are_asked_for_a_few_at_a_time(
     assert [line[3]["left"] for line in lines] == [AT_ONCE + 50, 50, 0]
 
 
+async def test_people_go_before_machines(hook: FakeHook, missed: MissedDeliveries) -> None:
+    for number in range(1, 201):
+        hook.missed(number, "check_run", "completed")
+    wish = hook.missed(300, "issue_comment", "created")
+    await missed.look()
+    assert hook.asked[0] == wish
+
+
 async def test_one_that_the_service_does_not_know_holds_up_nobody(
     hook: FakeHook, missed: MissedDeliveries
 ) -> None:

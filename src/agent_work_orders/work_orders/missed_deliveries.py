@@ -82,7 +82,7 @@ class MissedDeliveries:
         }
         due = [one for one in self._missed.values() if one.due_ms <= now_ms]
         # Times are told in seconds; of two attempts the later one has the higher number.
-        due.sort(key=lambda one: (one.tries, one.sent.at_ms, one.sent.attempt_id))
+        due.sort(key=lambda one: (one.tries, _rank(one), one.sent.at_ms, one.sent.attempt_id))
         asked = due[:AT_ONCE]
         for one in asked:
             await self._ask(one, now_ms)
@@ -105,3 +105,8 @@ class MissedDeliveries:
         if trouble != self._trouble:
             self._rooms.log("", "deliveries_unchecked", "warning", {"error": trouble})
         self._trouble = trouble
+
+
+def _rank(one: _Missed) -> int:
+    """What people asked for goes before what machines tell, which is most of it."""
+    return int(one.sent.event in ("check_run", "check_suite", "push"))
