@@ -3,158 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-import canary_probe
 import httpx
 import pytest
 from canary_forms import Search
+from canary_play import WORD, CanaryPlay
 from canary_sinks import GIT_PROGRAMS, SINKS, Answers, Processes, data_directory, repositories
-from github_matrix import Play
 
-from agent_work_orders import ids
 from agent_work_orders.cli.demo import on_github
-from agent_work_orders.testing.github_simulator import founding
-from agent_work_orders.testing.github_simulator.faults import Fault
 from agent_work_orders.testing.github_simulator.server import GithubSimulator
-
-WORD = "quinquereme-of-nineveh"
-"""No secret: stands in the issue, and is to be found where its text goes."""
-
-WORKFLOW = """
-name: demo-github
-tasks:
-  plan: {uses: agent.command, phase: planning, with: {command: plan}}
-  test: {needs: [plan], uses: tests.run, with: {command: [sh, -c, "cat LEAK; echo WORD"]}}
-  trouble:
-    needs: [plan]
-    on_failure: continue
-    uses: sandbox.exec
-    with: {argv: [sh, -c, "cat LEAK >&2; exit 1"]}
-  draft:
-    needs: [test, trouble]
-    join: all_done
-    uses: forge.open_pull_request
-    with: {draft: true, body: "{{ tasks.plan.outputs.text }}"}
-  remark:
-    needs: [draft]
-    uses: github.comment
-    with: {body: "{{ tasks.plan.outputs.text }}"}
-  publish:
-    needs: [remark]
-    approval: {message: "Ready?", expires: 1h}
-    uses: forge.open_pull_request
-"""
-
-
-class CanaryPlay(Play):
-    """The product with a secret in every place that has one, and an agent that looks for them."""
-
-    def __init__(self, room: Path, github: GithubSimulator, mode: str) -> None:
-        super().__init__(room, github)
-        self.home = room / "data"
-        self.asker = self._asker()
-        self.model_key = f"sk-ant-{ids.new_secret()}"
-        self.planted = {
-            "key of the model": [self.model_key],
-            "webhook secret": [self.stage.webhook_secret],
-        }
-        self._given["ANTHROPIC_API_KEY"] = self.model_key
-        key = Path(self.stage.private_key_file).read_text("ascii")
-        if mode == "app":
-            self._given["GITHUB_PRIVATE_KEY"] = key
-            self.planted["key of the App"] = [key]
-        else:
-            del self._given["GITHUB_APP_ID"], self._given["GITHUB_PRIVATE_KEY"]
-            self._given["GITHUB_TOKEN"] = self.stage.writer_token
-            self.planted["plain token"] = [self.stage.writer_token]
-        self._write_scripts()
-        # git is looked at while it works: what it waits for is a little late.
-        for operation in ("git/info-refs", "git/upload-pack", "git/receive-pack"):
-            github.faults.add(Fault(kind="slow", seconds=0.4, operation=operation, times=None))
-
-    def _asker(self) -> str:
-        world = self.github.world
-        account = founding.add_account(world, "asker")
-        (here,) = world.repositories.values()
-        founding.set_role(world, here, "asker", "write")
-        return self.github.credentials.of_person(account).value
-
-    def _write_scripts(self) -> None:
-        """An agent that knows a secret (the model's key is its own) says it in every way."""
-        leak, loot, probe = (self.folder / name for name in ("leak", "loot", "probe.py"))
-        raw = self.model_key.encode()
-        told = [
-            f"plain {self.model_key}",
-            f"quoted {quote(self.model_key, safe='')}",
-            json.dumps({"a": self.model_key}),
-            base64.b64encode(raw).decode(),
-            base64.b64encode(b"user:" + raw).decode(),
-            raw.hex(),
-            f"https://user:{self.model_key}@127.0.0.1/x.git",
-        ]
-        leak.write_text("\n".join(told))
-        loot.mkdir()
-        loot.chmod(0o777)
-        shutil.copy(canary_probe.__file__, probe)
-        probe.chmod(0o644)
-        script = {
-            "version": 1,
-            "commands": {
-                "plan": [
-                    {"write": {"path": "plan.md", "content": f"A plan. {WORD}"}},
-                    {"run": self.probe()},
-                    {"run": ["cat", str(leak)]},
-                    {"text": f"{WORD}\n" + "\n".join(told)},
-                    {"thinking": told[0]},
-                ]
-            },
-        }
-        (self.folder / "script.yaml").write_text(json.dumps(script))
-        flow = WORKFLOW.replace("LEAK", str(leak)).replace("WORD", WORD)
-        (self.home / "workflows" / "demo-github.yaml").write_text(flow)
-
-    def probe(self) -> list[str]:
-        return [
-            "python3", "-I", str(self.folder / "probe.py"), str(self.folder / "loot"),
-            str(self.home), str(self.folder / "server.pid"), os.readlink("/proc/self/ns/pid"),
-            self.stage.private_key_file, str(self.folder / "up-1.log"),
-        ]  # fmt: skip
-
-    async def start(self) -> None:
-        await super().start()
-        assert self.process is not None
-        (self.folder / "server.pid").write_text(str(self.process.pid))
-
-    @property
-    def http(self) -> httpx.AsyncClient:
-        key = (self.home / "local.key").read_text().strip()
-        self.planted["key of the data directory"] = [key]
-        return httpx.AsyncClient(
-            base_url=f"http://127.0.0.1:{self._port}",
-            headers={"X-API-Key": key},
-            trust_env=False,
-            timeout=30,
-        )
-
-    async def ask_for_it(self) -> None:
-        wanted = {"title": f"Make it: {WORD}", "body": WORD, "labels": [on_github.LABEL]}
-        async with httpx.AsyncClient(base_url=self.github.url, trust_env=False) as http:
-            address = f"/repos/{self.stage.repository}/issues"
-            await on_github._ask(http, "POST", address, token=self.asker, json=wanted)
-
-    def taken(self) -> bytes:
-        """What the agent got, from the outside."""
-        folders = sorted((self.folder / "loot").iterdir())
-        assert [folder for folder in folders if not (folder / "done").exists()] == []
-        return b"\n".join(one.read_bytes() for folder in folders for one in folder.iterdir())
 
 
 async def until(http: httpx.AsyncClient, path: str, key: str, status: str | None = None) -> Any:
@@ -229,10 +92,12 @@ def gather(play: CanaryPlay, processes: Processes) -> dict[str, list[bytes]]:
 @pytest.mark.slow
 @pytest.mark.fault("I1")
 @pytest.mark.fault("I2")
+@pytest.mark.fault("I4")
 @pytest.mark.fault("I5")
+@pytest.mark.fault("I6")
 @pytest.mark.timeout(300)
 @pytest.mark.skipif(os.geteuid() != 0, reason="agents of a server that is not root are not apart")
-@pytest.mark.parametrize("mode", ["app", "token"])
+@pytest.mark.parametrize("mode", ["app", "token", "kept"])
 async def test_no_secret_is_in_any_sink(room: Path, mode: str) -> None:
     async with GithubSimulator(room / "github") as github:
         play = CanaryPlay(room, github, mode)
@@ -246,6 +111,7 @@ async def test_no_secret_is_in_any_sink(room: Path, mode: str) -> None:
                     await answers.ask_all(names)
                     stream = await answers.stream(b'"completed"')
                     sinks = await asyncio.to_thread(gather, play, processes)
+            assert gits_unrevoked(github) == []
             sinks["answers of the API"] = answers.bodies
             sinks["the stream of events"] = [stream]
             sinks["what the agent could take"] = [play.taken()]
@@ -254,7 +120,7 @@ async def test_no_secret_is_in_any_sink(room: Path, mode: str) -> None:
             print(play.complaints())
             raise
         finally:
-            play.end()
+            await asyncio.to_thread(play.end)
     for name, content in data_directory(play.home).items():
         sinks[name] = sinks.get(name, []) + content
     play.planted["installation token"] = [
@@ -270,6 +136,17 @@ async def test_no_secret_is_in_any_sink(room: Path, mode: str) -> None:
     word = {name for name, content in sinks.items() if WORD.encode() in b"\n".join(content)}
     assert word >= {name for name, expected in SINKS.items() if expected}
     assert bool(play.planted["installation token"]) is (mode == "app")
+    alive = [token for token in github.credentials.tokens if token.installation_id]
+    assert [token for token in alive if not token.revoked] == [], "the server stopped"
+
+
+def gits_unrevoked(github: GithubSimulator) -> list[str]:
+    """Tokens that git had, which outlived the order."""
+    tokens = [token for token in github.credentials.tokens if token.installation_id]
+    gits = [token for token in tokens if set(token.permissions) <= {"contents", "metadata"}]
+    assert bool(gits) is bool(tokens)
+    assert [token for token in tokens if len(token.repositories or ()) != 1] == []
+    return [str(token.permissions) for token in gits if not token.revoked]
 
 
 def unprotected(play: CanaryPlay) -> None:
@@ -288,4 +165,6 @@ def unprotected(play: CanaryPlay) -> None:
         timeout=120,
     )
     taken = Search(play.planted).found(play.taken())
-    assert taken >= set(play.planted) - {"API key"}
+    hidden = {"plain token", "webhook secret", "key of the model"} if play.mode == "kept" else set()
+    assert taken >= set(play.planted) - {"API key"} - hidden
+    assert not taken & hidden, "what is kept was never in clear"
