@@ -7,6 +7,7 @@ can compare without writing.
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -121,7 +122,31 @@ def reliability() -> str:
                 for cover in covers.get(code, [])
             )
             lines.append(f"| {code} | {_cell(description)} | {tests or '—'} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines + _github_matrix()) + "\n"
+
+
+def _github_matrix() -> list[str]:
+    """What the slow tests of the matrix found; they fail when they find something else."""
+    kept = source_scan.ROOT / "tests" / "campaign" / "github_matrix.json"
+    columns: dict[str, dict[str, str]] = json.loads(kept.read_text("utf-8"))
+    rows = next(iter(columns.values()))
+    lines = [
+        "",
+        "## Writes to GitHub",
+        "",
+        "For each write that the product can send: how many of it the simulator's records have",
+        "after the product was killed (SIGKILL) at that moment and started again, or after the",
+        "answer was lost in that way. Found by `campaign/test_github_matrix.py` (slow), which",
+        "fails when it finds anything else, or when the code has a write that is not here.",
+        "Starting a workflow has no key at GitHub: when it is not known whether it was started,",
+        "the order stops and says so, and nothing is repeated.",
+        "",
+        "| Write | " + " | ".join(columns) + " |",
+        "| --- |" + " --- |" * len(columns),
+    ]
+    for row in rows:
+        lines.append(f"| {row} | " + " | ".join(found[row] for found in columns.values()) + " |")
+    return lines
 
 
 def settings() -> str:

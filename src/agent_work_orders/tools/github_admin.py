@@ -57,12 +57,13 @@ class Merge(HubTool):
         how: Any = method
 
         async def do() -> JsonObject:
-            """One that is merged already is found merged: looking is part of it."""
+            """One that is merged already is found merged."""
             commit = await hub.merge(repository, about, head_sha=sha, method=how)
             return {"number": about, "commit": commit}
 
         async def look() -> JsonObject | None:
-            return None
+            merged = (await hub.pull_request(repository, about)).state == "merged"
+            return await do() if merged else None
 
         return await ctx.once(
             f"{ctx.key}:merge",
