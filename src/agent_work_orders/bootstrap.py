@@ -314,7 +314,9 @@ async def _with_github(
     )
     rooms.mirrors.git.logins = github.logins
     forges = Forges(rooms.forge, github.forge, settings.github_server_url)
-    return msgspec.structs.replace(rooms, forges=forges, hook=github.hook)
+    return msgspec.structs.replace(
+        rooms, forges=forges, hook=github.hook, standing=github.governor.standing
+    )
 
 
 def _intake(settings: Settings, rooms: Rooms, voice: Voice) -> Intake:

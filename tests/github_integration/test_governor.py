@@ -441,6 +441,26 @@ async def test_slept_time_counts(governor: DurableGovernor, time: FakeTime) -> N
     await ask(governor)
 
 
+async def test_how_it_stands_is_told(governor: DurableGovernor, time: FakeTime) -> None:
+    await ask(governor, headers=quota(time, 400))
+    await ask(governor, 429, {"Retry-After": "60"})
+    await held(governor)
+    await ask(governor, who=f"{OTHER}:graphql", lost=True)
+    under_way = governor.turn(OTHER, priority="order", writes=False, creates=False)
+    await under_way.__aenter__()
+    now = governor.standing()
+    assert (now.sent, now.held, now.limited, now.failed) == (4, 1, 1, 1)
+    assert (now.under_way, now.waiting, now.unavailable_until_ms) == (1, 0, None)
+    assert (now.credentials[0].credential, now.credentials[0].remaining) == (MINE, 400)
+    assert now.credentials[0].held_until_ms == time.wall_ms + 60_000
+    await under_way.__aexit__(None, None, None)
+    for _ in range(outage.FAILURES - 1):
+        await ask(governor, 502, who=OTHER)
+    now = governor.standing()
+    assert (now.failed, now.under_way) == (outage.FAILURES, 0)
+    assert now.unavailable_until_ms == pytest.approx(time.wall_ms + outage.FIRST_S * 1000, abs=2)
+
+
 # -- outages
 
 

@@ -172,6 +172,28 @@ class EngineStatus(Answer):
     quarantined: list[str]
 
 
+class GithubCredential(Answer):
+    credential: str = Field(description="Its name, without secrets")
+    limit: int | None
+    remaining: int | None = Field(description="Of the hour's quota; null when nothing was told")
+    reset_at: datetime | None
+    held_until: datetime | None = Field(description="Nothing is sent before")
+    reason: str
+
+
+class GithubStanding(Answer):
+    """The totals are since the server began."""
+
+    under_way: int
+    waiting: int = Field(description="Requests that wait for their turn, for moments only")
+    sent: int
+    held: int = Field(description="Not sent, because a limit or an outage was known")
+    limited: int = Field(description="Answered with a limit")
+    failed: int = Field(description="Not answered, or with 5xx")
+    unavailable_until: datetime | None = Field(description="After failures in a row")
+    credentials: list[GithubCredential]
+
+
 class Status(Answer):
     status: Literal["ok", "degraded"]
     version: str
@@ -184,6 +206,7 @@ class Status(Answer):
     approvals_asked: int
     engine: EngineStatus
     journal: str = Field(description="`ok`, or the code of its trouble")
+    github: GithubStanding | None = Field(description="Null when it is not configured")
 
 
 class Health(Answer):

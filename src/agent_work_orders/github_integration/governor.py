@@ -31,6 +31,7 @@ from agent_work_orders.github_integration.quota import (
     QuotaHeld,
     QuotaMemory,
     QuotaState,
+    Standing,
 )
 
 Sleep = Callable[[float], Awaitable[None]]
@@ -69,7 +70,7 @@ class Pass:
 
     def lost(self) -> None:
         self.told = True
-        self._governor.outage.failed()
+        self._governor.unheard()
 
 
 class DurableGovernor:
@@ -89,6 +90,7 @@ class DurableGovernor:
         self._waiting: list[_Waiter] = []
         self._age = 0
         self._unsettled = False
+        self._sent = self._held = self._limited = self._failed = 0
         self.outage = Outage(clock)
         for state in memory.load():
             self._lane(state.credential).restore(state)
@@ -96,13 +98,31 @@ class DurableGovernor:
     def states(self) -> list[QuotaState]:
         return [self._lanes[name].state() for name in sorted(self._lanes)]
 
+    def standing(self) -> Standing:
+        outage_ms = self.outage.wait_ms()
+        bases = [lane for name, lane in self._lanes.items() if not name.endswith(_GRAPHQL)]
+        return Standing(
+            under_way=sum(lane.at_once for lane in bases),
+            waiting=len(self._waiting),
+            sent=self._sent,
+            held=self._held,
+            limited=self._limited,
+            failed=self._failed,
+            unavailable_until_ms=self._clock.now_ms() + outage_ms if outage_ms else None,
+            credentials=tuple(self.states()),
+        )
+
     @asynccontextmanager
     async def turn(
         self, credential: str, *, priority: Priority, writes: bool, creates: bool
     ) -> AsyncIterator[Pass]:
         if self._unsettled:
             await self._settle()
-        waiter = await self._admitted(credential, priority, writes, creates)
+        try:
+            waiter = await self._admitted(credential, priority, writes, creates)
+        except QuotaHeld:
+            self._held += 1
+            raise
         turn = Pass(self, credential, self._base(credential).now())
         try:
             yield turn
@@ -124,7 +144,7 @@ class DurableGovernor:
     ) -> None:
         """Learn from an answer."""
         if status >= 500:
-            self.outage.failed()
+            self.unheard()
         else:
             self.outage.passed()
         base, now_ms = self._base(credential), self._clock.now_ms()
@@ -135,10 +155,16 @@ class DurableGovernor:
         if limit is not None:
             held = base if limit.reason == "secondary_limit" else own
             held.refused(limit, sent)
+            self._limited += 1
             self._unsettled = True
         if count is not None or limit is not None:
             for lane in {own, base}:
                 self._memory.save(lane.state())
+
+    def unheard(self) -> None:
+        """There was no answer that helps."""
+        self._failed += 1
+        self.outage.failed()
 
     # -- waiting
 
@@ -200,6 +226,7 @@ class DurableGovernor:
     def _count(self, waiter: _Waiter) -> None:
         base, own = self._base(waiter.credential), self._lane(waiter.credential)
         base.sent(writes=waiter.writes, creates=waiter.creates)
+        self._sent += 1
         if own is not base:
             own.at_once += 1
         self.outage.tried()

@@ -58,6 +58,24 @@ class QuotaState(msgspec.Struct, frozen=True, kw_only=True):
     """When content was created within the last hour, oldest first."""
 
 
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """How it stands with the service now; the totals are since this process began."""
+
+    under_way: int
+    waiting: int
+    """For a turn, in memory; what is parked is not among them."""
+    sent: int
+    held: int
+    """Not sent, because of a limit or an outage that was known."""
+    limited: int
+    """Answered with a limit."""
+    failed: int
+    """Not answered, or with 5xx."""
+    unavailable_until_ms: int | None
+    """Nothing is sent before, after failures in a row; then one request tries."""
+    credentials: tuple[QuotaState, ...]
+
+
 class Turn(Protocol):
     def answered(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         """Called with every answer, also refusals: this is how the governor learns."""
@@ -82,6 +100,8 @@ class Governor(Protocol):
         ...
 
     def states(self) -> list[QuotaState]: ...
+
+    def standing(self) -> Standing: ...
 
 
 class QuotaMemory(Protocol):

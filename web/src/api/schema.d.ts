@@ -813,6 +813,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/integrations/github/pr-feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give Pr Feedback
+         * @description Comment on a pull request and conclude a check on its commit, each once.
+         */
+        post: operations["give_pr_feedback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Deliveries
+         * @description Webhook deliveries and what became of them, newest first; never their bodies.
+         */
+        get: operations["list_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Delivery
+         * @description One delivery.
+         */
+        get: operations["get_delivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deliveries/{delivery_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry Delivery
+         * @description Let a failed delivery be handled again.
+         */
+        post: operations["retry_delivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session": {
         parameters: {
             query?: never;
@@ -940,6 +1020,26 @@ export interface paths {
         get: operations["status_status_get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook/github": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a delivery of GitHub
+         * @description Signed by one of GITHUB_WEBHOOK_SECRET in X-Hub-Signature-256; stored before it is answered, handled afterwards. A ping is answered with 200.
+         */
+        post: operations["take_delivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1614,6 +1714,45 @@ export interface components {
             /** Subject Hash */
             subject_hash?: string | null;
         };
+        /** Delivery */
+        Delivery: {
+            /**
+             * N
+             * @description In the order of arrival
+             */
+            n: number;
+            /** Delivery Id */
+            delivery_id: string;
+            /** Event */
+            event: string;
+            /**
+             * Received At
+             * Format: date-time
+             */
+            received_at: string;
+            /** Attempts */
+            attempts: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "handled" | "ignored" | "failed";
+            /** Why */
+            why: string;
+            /** Settled At */
+            settled_at: string | null;
+            /** Can Be Retried */
+            can_be_retried: boolean;
+        };
+        /** DeliveryAnswer */
+        DeliveryAnswer: {
+            delivery: components["schemas"]["Delivery"];
+        };
+        /** DeliveryPage */
+        DeliveryPage: {
+            /** Deliveries */
+            deliveries: components["schemas"]["Delivery"][];
+        };
         /** DiffAnswer */
         DiffAnswer: {
             /** Agent Work Order Id */
@@ -1641,6 +1780,18 @@ export interface components {
             timers: number;
             /** Quarantined */
             quarantined: string[];
+        };
+        /** FeedbackCheck */
+        FeedbackCheck: {
+            /** Check Id */
+            check_id: number;
+        };
+        /** FeedbackComment */
+        FeedbackComment: {
+            /** Comment Id */
+            comment_id: number;
+            /** Url */
+            url: string;
         };
         /** GitHubRepository */
         GitHubRepository: {
@@ -1707,6 +1858,67 @@ export interface components {
             snapshot_timestamp: string;
             /** Phase History */
             phase_history: components["schemas"]["PhaseHistoryEntry"][];
+        };
+        /** GithubCredential */
+        GithubCredential: {
+            /**
+             * Credential
+             * @description Its name, without secrets
+             */
+            credential: string;
+            /** Limit */
+            limit: number | null;
+            /**
+             * Remaining
+             * @description Of the hour's quota; null when nothing was told
+             */
+            remaining: number | null;
+            /** Reset At */
+            reset_at: string | null;
+            /**
+             * Held Until
+             * @description Nothing is sent before
+             */
+            held_until: string | null;
+            /** Reason */
+            reason: string;
+        };
+        /**
+         * GithubStanding
+         * @description The totals are since the server began.
+         */
+        GithubStanding: {
+            /** Under Way */
+            under_way: number;
+            /**
+             * Waiting
+             * @description Requests that wait for their turn, for moments only
+             */
+            waiting: number;
+            /** Sent */
+            sent: number;
+            /**
+             * Held
+             * @description Not sent, because a limit or an outage was known
+             */
+            held: number;
+            /**
+             * Limited
+             * @description Answered with a limit
+             */
+            limited: number;
+            /**
+             * Failed
+             * @description Not answered, or with 5xx
+             */
+            failed: number;
+            /**
+             * Unavailable Until
+             * @description After failures in a row
+             */
+            unavailable_until: string | null;
+            /** Credentials */
+            credentials: components["schemas"]["GithubCredential"][];
         };
         /** Health */
         Health: {
@@ -1954,6 +2166,49 @@ export interface components {
             };
             result?: components["schemas"]["TaskResult"] | null;
         };
+        /** PrFeedbackAnswer */
+        PrFeedbackAnswer: {
+            /** Message */
+            message: string;
+            comment: components["schemas"]["FeedbackComment"] | null;
+            check: components["schemas"]["FeedbackCheck"];
+        };
+        /**
+         * PrFeedbackRequest
+         * @description Feedback on a pull request. All but comment and checkName are needed.
+         */
+        PrFeedbackRequest: {
+            /**
+             * Owner
+             * @description Who the repository belongs to
+             */
+            owner?: string | null;
+            /**
+             * Repo
+             * @description Its name
+             */
+            repo?: string | null;
+            /**
+             * Prnumber
+             * @description The pull request
+             */
+            prNumber?: number | null;
+            /**
+             * Sha
+             * @description The commit that was looked at
+             */
+            sha?: string | null;
+            /** Status */
+            status?: ("success" | "failure" | "neutral") | null;
+            /** Comment */
+            comment?: string | null;
+            /**
+             * Checkname
+             * @description Name of the check run
+             * @default Agent Review
+             */
+            checkName: string;
+        };
         /**
          * ProblemDocument
          * @description RFC 9457. `code` is stable; docs/reference/errors.md lists them all.
@@ -2162,6 +2417,8 @@ export interface components {
              * @description `ok`, or the code of its trouble
              */
             journal: string;
+            /** @description Null when it is not configured */
+            github: components["schemas"]["GithubStanding"] | null;
         };
         /** SubmitCustom */
         SubmitCustom: {
@@ -4101,6 +4358,140 @@ export interface operations {
             };
         };
     };
+    give_pr_feedback: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same body makes one order, however often it is sent */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PrFeedbackRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrFeedbackAnswer"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_deliveries: {
+        parameters: {
+            query?: {
+                state?: ("waiting" | "handled" | "ignored" | "failed") | null;
+                /** @description Number of the last */
+                before?: number | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_delivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description GUID of a delivery */
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryAnswer"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    retry_delivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description GUID of a delivery */
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryAnswer"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     who_am_i: {
         parameters: {
             query?: never;
@@ -4338,6 +4729,59 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Status"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    take_delivery: {
+        parameters: {
+            query?: never;
+            header: {
+                "X-Hub-Signature-256": string;
+                "X-GitHub-Event": string;
+                "X-GitHub-Delivery": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description A ping */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "pong";
+                    };
+                };
+            };
+            /** @description Taken, known, or of no interest */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        delivery_id: string;
+                        /** @enum {unknown} */
+                        status: "accepted" | "duplicate" | "ignored";
+                    };
                 };
             };
             /** @description What went wrong, as application/problem+json */

@@ -75,8 +75,31 @@ async def status(request: Request) -> Response:
             "approvals_asked": len(approvals.asked(house.rooms, caller, 500)),
             "engine": engine,
             "journal": "ok" if trouble is None else trouble[0],
+            "github": _github(house, caller),
         }
     )
+
+
+def _github(house: House, caller: Caller) -> views.Json | None:
+    if house.rooms.standing is None:
+        return None
+    now = house.rooms.standing()
+    totals = ("under_way", "waiting", "sent", "held", "limited", "failed")
+    return {
+        **{name: getattr(now, name) for name in totals},
+        "unavailable_until": views.when(now.unavailable_until_ms),
+        "credentials": [
+            {
+                "credential": one.credential,
+                "limit": one.limit,
+                "remaining": one.remaining,
+                "reset_at": views.when(one.reset_at_ms),
+                "held_until": views.when(one.held_until_ms),
+                "reason": one.reason,
+            }
+            for one in (now.credentials if caller.repositories is None else ())
+        ],
+    }
 
 
 def _counts(house: House, caller: Caller) -> dict[str, int]:

@@ -25,6 +25,7 @@ const FINE: ServerStatus = {
     quarantined: [],
   },
   journal: "ok",
+  github: null,
 };
 
 it("finds nothing when all is well", () => {
