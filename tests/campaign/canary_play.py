@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -157,6 +158,8 @@ class CanaryPlay:
 
     async def start(self) -> None:
         log = self.folder / "up-1.log"
+        most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        resource.setrlimit(resource.RLIMIT_CORE, (most, most))
         arguments = ["up", "--port", str(self._port), "--no-open", "--json"]
         self.process = on_github._spawn(arguments, self.folder, self._given, log)
         await asyncio.to_thread(on_github._document, self.process, log)
