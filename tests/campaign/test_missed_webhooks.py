@@ -12,8 +12,6 @@ from webhook_play import WebhookPlay, happened
 from agent_work_orders.testing.github_simulator.faults import Fault
 from agent_work_orders.testing.github_simulator.server import GithubSimulator
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 async def play(room: Path) -> AsyncIterator[WebhookPlay]:
@@ -30,6 +28,7 @@ def last_failed(play: WebhookPlay) -> bool:
     return bool(kept) and all(one.status != "pending" for one in kept)
 
 
+@pytest.mark.slow
 @pytest.mark.fault("C7")
 async def test_what_was_asked_while_it_was_down_is_done_once(play: WebhookPlay) -> None:
     await play.start()
@@ -50,6 +49,7 @@ async def test_what_was_asked_while_it_was_down_is_done_once(play: WebhookPlay) 
     assert play.redeliveries() == 1, "it is still listed as failed, and known here"
 
 
+@pytest.mark.slow
 @pytest.mark.fault("C7")
 @pytest.mark.parametrize(
     "fault",
@@ -72,6 +72,7 @@ async def test_killed_while_it_asks_for_them(play: WebhookPlay, fault: Fault) ->
     await play.until_orders(1)
 
 
+@pytest.mark.slow
 @pytest.mark.fault("A1")
 async def test_killed_before_it_was_stored(play: WebhookPlay) -> None:
     await play.start()
@@ -86,6 +87,7 @@ async def test_killed_before_it_was_stored(play: WebhookPlay) -> None:
     await play.until_orders(1)
 
 
+@pytest.mark.slow
 @pytest.mark.fault("A2")
 async def test_killed_after_it_was_stored_and_before_it_was_answered(play: WebhookPlay) -> None:
     """Between the two stands somebody who swallows the answer."""

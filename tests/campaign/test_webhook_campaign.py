@@ -23,8 +23,6 @@ from agent_work_orders.testing.github_simulator.call import EVERYTHING, Actor
 from agent_work_orders.testing.github_simulator.server import GithubSimulator
 from benchmarks import deliveries
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
-
 RATE_PER_S, SECONDS = 200, 10
 RULES = """
 github:
@@ -118,6 +116,7 @@ async def play(room: Path) -> AsyncIterator[Campaign]:
             made.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.fault("C10")
 async def test_examples_as_they_are_make_nothing(play: Campaign) -> None:
     """They happened years ago; with the built-in rules none would ask for anything anyway."""
@@ -130,6 +129,7 @@ async def test_examples_as_they_are_make_nothing(play: Campaign) -> None:
     assert play.github.requests.of("repos/get-content") == [], "nor was GitHub asked anything"
 
 
+@pytest.mark.slow
 @pytest.mark.fault("C4")
 async def test_examples_of_today_make_what_the_rules_say_and_nothing_else(play: Campaign) -> None:
     await play.start()
@@ -147,6 +147,7 @@ async def test_examples_of_today_make_what_the_rules_say_and_nothing_else(play: 
     assert {row[0] for row in states} == {"handled", "ignored"}, play.complaints()
 
 
+@pytest.mark.slow
 @pytest.mark.fault("C8")
 async def test_a_storm_of_5000_in_ten_seconds_is_taken_whole(play: Campaign) -> None:
     await play.start()
@@ -156,6 +157,7 @@ async def test_a_storm_of_5000_in_ten_seconds_is_taken_whole(play: Campaign) -> 
     assert play.counts() == before
 
 
+@pytest.mark.slow
 @pytest.mark.fault("C1")
 @pytest.mark.fault("C2")
 @pytest.mark.fault("C9")
