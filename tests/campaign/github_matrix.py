@@ -244,10 +244,11 @@ class Play:
         self.process = on_github._spawn(arguments, self.folder, self._given, log)
         await asyncio.to_thread(on_github._document, self.process, log)
 
-    def end(self) -> None:
+    async def end(self) -> None:
+        """The simulator goes on meanwhile: the product has a last word."""
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-            self.process.wait(60)
+            await asyncio.to_thread(self.process.wait, 60)
 
     async def _strike(self) -> None:
         """Kill at the first of each kind of write, and start again. Not while a webhook is on its

@@ -47,7 +47,7 @@ async def played(
         try:
             made, final = await play.perform(strike, moment)
         finally:
-            play.end()
+            await play.end()
     outcome = verdicts(made, final)
     assert play.struck == set(outcome), play.complaints()
     table = committed()
