@@ -231,7 +231,7 @@ def _desk(rooms: Rooms, workspaces: Workspaces, log: OrderLog, redactor: Redacto
         redact=redactor.text,
     )
     return Desk(
-        toolbox.make(agents, workspaces, rooms.mirrors, rooms.forges, redactor.text),
+        toolbox.make(agents, workspaces, rooms.mirrors, rooms.forges, redactor),
         ledger=rooms.ledger,
         artifacts=rooms.artifacts,
         clock=rooms.clock,

@@ -118,7 +118,7 @@ class Bench:
             redact=self.redactor.text,
         )
         forges = self.forges(self.forge)
-        tools = toolbox.make(agents, self.workspaces, self.mirrors, forges, self.redactor.text)
+        tools = toolbox.make(agents, self.workspaces, self.mirrors, forges, self.redactor)
         self.desk = Desk(
             tools,
             ledger=self.ledger,

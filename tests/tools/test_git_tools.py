@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import pytest
-from bench import BRANCH, ORDER, Bench, Crash, git
+from bench import BRANCH, CANARY, ORDER, Bench, Crash, git
 
 from agent_work_orders.repositories.refname import order_ref
+from agent_work_orders.tools import git as git_tools
 
 ONE = "default: [{write: {path: one.txt, content: one}}]"
 
@@ -198,3 +200,44 @@ async def test_a_lost_workspace_is_made_again(bench: Bench) -> None:
     more = await bench.agent("default: [{write: {path: two.txt, content: two}}]", path="more")
     assert more["changed"]
     assert await bench.files() == {"README.md", "one.txt", "two.txt"}
+
+
+@pytest.mark.fault("I1")
+@pytest.mark.parametrize(
+    "steps",
+    [
+        f"printf 'key = %s' '{CANARY}' > config.txt",
+        f"printf '\\000\\001%s' '{CANARY}' > data.bin",
+        f"mkdir -p d && : > 'd/{CANARY.replace('/', '_')}'",
+        f"printf %s '{CANARY}' | base64 > encoded.txt",
+    ],
+)
+async def test_a_secret_of_ours_is_not_pushed(bench: Bench, steps: str) -> None:
+    bench.redactor.remember([CANARY.replace("/", "_")])
+    script = json.dumps({"default": [{"run": ["sh", "-c", steps]}]})
+    await bench.agent(script, path="build")
+    assert (await bench.fail("git.push")).failure.code == "secret_in_commits"
+    assert git(bench.source, "branch", "--list", BRANCH) == ""
+
+
+async def test_one_that_was_taken_out_again_is_still_there(bench: Bench) -> None:
+    for path, content in (("build", CANARY), ("again", "nothing")):
+        script = {"default": [{"write": {"path": "a.txt", "content": content}}]}
+        await bench.agent(json.dumps(script), path=path)
+    assert (await bench.fail("git.push")).failure.code == "secret_in_commits"
+
+
+async def test_what_only_looks_like_a_secret_is_pushed(bench: Bench) -> None:
+    script = {"default": [{"write": {"path": "a.txt", "content": "ghp_" + "a" * 36}}]}
+    await bench.agent(json.dumps(script), path="build")
+    await bench.do("git.push")
+    assert git(bench.source, "branch", "--list", BRANCH)
+
+
+async def test_what_is_too_large_to_search_is_not_pushed(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git_tools, "SEARCHED_BYTES", 1_000)
+    script = {"default": [{"write": {"path": "a.txt", "content": "long " * 400}}]}
+    await bench.agent(json.dumps(script), path="build")
+    assert (await bench.fail("git.push")).failure.code == "commits_too_large"

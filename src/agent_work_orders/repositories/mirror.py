@@ -221,6 +221,31 @@ class Mirror:
         )
         return Diff(text=answer.stdout, truncated=answer.truncated)
 
+    async def brought(self, base: str, head: str, *, limit_bytes: int) -> Diff:
+        """All that the commits bring, one by one: messages, names, text and binary files, also
+        what a later commit takes out again."""
+        answer = await self.git.run(
+            "read what the commits bring",
+            [
+                "log",
+                "-p",
+                "-m",
+                "--text",
+                "--unified=0",
+                "--no-renames",
+                "--no-ext-diff",
+                "--no-textconv",
+                "--format=%an%n%ae%n%B",
+                "--end-of-options",
+                f"{check_sha(base)}..{check_sha(head)}",
+                "--",
+            ],
+            repository=self.path,
+            limit_bytes=limit_bytes,
+            cut=True,
+        )
+        return Diff(text=answer.stdout, truncated=answer.truncated)
+
     async def progress(self, base: str, head: str) -> Progress:
         commits = await self.log(base, head)
         stat = await self.diff_stat(base, head)

@@ -14,7 +14,7 @@ import base64
 import html
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -72,15 +72,21 @@ class Redactor:
     def _forms_added(self) -> set[str]:
         return {form for added in self._added for form in _known(added)}
 
-    def text(self, text: str) -> str:
-        found = [
+    def _found(self, text: str) -> Iterator[str]:
+        return (
             form
             for beginning, forms in self._by_beginning
             if beginning in text
             for form in forms
             if form in text
-        ]
-        for form in sorted(found, key=len, reverse=True):
+        )
+
+    def knows(self, text: str) -> bool:
+        """Whether a secret that we know is in it, in any form. What only looks like one is not."""
+        return any(True for _ in self._found(text))
+
+    def text(self, text: str) -> str:
+        for form in sorted(self._found(text), key=len, reverse=True):
             text = text.replace(form, MARK)
         for needle, shape in _SHAPES:
             if needle in text:

@@ -10,7 +10,7 @@ from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.sandbox_manager.sandbox import Sandbox
 from agent_work_orders.tools import commit_message
-from agent_work_orders.tools.git import DeleteBranch, push_head
+from agent_work_orders.tools.git import DeleteBranch, Knows, push_head
 from agent_work_orders.tools.schema import fields, flag, integer, text
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 from agent_work_orders.tools.workspaces import Workspace, Workspaces
@@ -45,11 +45,12 @@ class OpenPullRequest:
     )
 
     def __init__(
-        self, workspaces: Workspaces, forges: Forges, redact: Callable[[str], str]
+        self, workspaces: Workspaces, forges: Forges, redact: Callable[[str], str], knows: Knows
     ) -> None:
         self._workspaces = workspaces
         self._forges = forges
         self._redact = redact
+        self._knows = knows
 
     async def __call__(
         self,
@@ -61,7 +62,7 @@ class OpenPullRequest:
         tests: JsonObject | None = None,
     ) -> JsonObject:
         async with self._workspaces.own(ctx) as workspace:
-            await push_head(ctx, workspace)
+            await push_head(ctx, workspace, self._knows)
             order, key = ctx.order, key_of(ctx.order.order_id)
             place = self._forges.at(order.repository, order.repository_url)
             forge = place.forge

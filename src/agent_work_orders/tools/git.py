@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+
 from agent_work_orders.errors import Permanent
 from agent_work_orders.repositories import push, rebase, url
 from agent_work_orders.repositories.mirrors import Mirrors
@@ -12,6 +15,9 @@ from agent_work_orders.tools.tool import JsonObject, Order, ToolContext
 from agent_work_orders.tools.workspaces import Workspace, Workspaces, need_changes
 from agent_work_orders.workflow_engine.catalogue import ToolInfo
 
+Knows = Callable[[str], bool]
+"""Whether a text holds a secret of this server."""
+SEARCHED_BYTES = 128 * 1024 * 1024
 _AUTHOR = "Agent Work Orders <awo@agents.invalid>"
 _HEAD = fields(head=text("The order's head after it"))
 
@@ -125,7 +131,28 @@ def need_no_fork(order: Order) -> None:
         )
 
 
-async def push_head(ctx: ToolContext, workspace: Workspace) -> JsonObject:
+async def need_no_secret(workspace: Workspace, knows: Knows) -> None:
+    """Permanent `secret_in_commits`: an agent has its model's key, and what is pushed is read by
+    others. What is too large to be searched is not pushed either."""
+    brought = await workspace.mirror.brought(
+        workspace.base_sha, workspace.head_sha, limit_bytes=SEARCHED_BYTES
+    )
+    if brought.truncated:
+        raise Permanent(
+            "commits_too_large",
+            f"The commits bring more than {SEARCHED_BYTES >> 20} MiB: too much to look for secrets",
+            hint="Leave built files and data out of the commits.",
+        )
+    words = brought.text.decode("utf-8", "surrogateescape")
+    if await asyncio.to_thread(knows, words):
+        raise Permanent(
+            "secret_in_commits",
+            "A commit of this order holds a secret of this server: nothing is pushed",
+            hint="Look at its changes, roll it back, and tell the agent to leave keys alone.",
+        )
+
+
+async def push_head(ctx: ToolContext, workspace: Workspace, knows: Knows) -> JsonObject:
     """The order's head on its branch at the origin: once per task and head. The task is part of
     the key, because a branch that was deleted by an undo is pushed again by a retry."""
     need_changes(workspace)
@@ -139,6 +166,7 @@ async def push_head(ctx: ToolContext, workspace: Workspace) -> JsonObject:
         return {"branch": order.branch, "head": head} if at == head else None
 
     async def do() -> JsonObject:
+        await need_no_secret(workspace, knows)
         await push.push(workspace.mirror, origin, order.branch, head, expected=last)
         ctx.log("git_push_completed", git_branch_name=order.branch, git_commit_sha=head)
         return {"branch": order.branch, "head": head}
@@ -164,12 +192,13 @@ class Push:
         undo="git.delete_branch",
     )
 
-    def __init__(self, workspaces: Workspaces) -> None:
+    def __init__(self, workspaces: Workspaces, knows: Knows) -> None:
         self._workspaces = workspaces
+        self._knows = knows
 
     async def __call__(self, ctx: ToolContext) -> JsonObject:
         async with self._workspaces.own(ctx) as workspace:
-            return await push_head(ctx, workspace)
+            return await push_head(ctx, workspace, self._knows)
 
 
 class DeleteBranch:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.repositories.mirrors import Mirrors
+from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.tools import (
     forge,
     git,
@@ -69,20 +68,21 @@ def make(
     workspaces: Workspaces,
     mirrors: Mirrors,
     forges: Forges,
-    redact: Callable[[str], str],
+    redactor: Redactor,
 ) -> dict[str, Tool]:
+    redact, knows = redactor.text, redactor.knows
     made: list[Tool] = [
         AgentCommand(agents),
         AgentPrompt(agents),
         AgentReview(agents),
         git.Commit(workspaces),
         git.DeleteBranch(mirrors),
-        git.Push(workspaces),
+        git.Push(workspaces, knows),
         git.Rebase(workspaces, mirrors),
         git.Rollback(workspaces),
         sandbox.Exec(workspaces),
         tests.Run(workspaces),
-        forge.OpenPullRequest(workspaces, forges, redact),
+        forge.OpenPullRequest(workspaces, forges, redact, knows),
         forge.ClosePullRequest(forges, mirrors),
         *(tool(forges, redact) for tool in HUB_TOOLS),
     ]
