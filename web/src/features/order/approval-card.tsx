@@ -13,9 +13,18 @@ import { RelativeTime } from "@/ui/time";
 import { toast } from "@/ui/toast";
 import { jsonText } from "./model";
 
-/** A question that the order asks now, with exactly what is decided about. */
+/** A question that the order asks now, with exactly what is decided about. It stays until an answer
+ * to it has arrived: who is refused sees why, and has the comment still. */
 export function ApprovalCard({ approval }: { approval: Approval }) {
+  const { why } = useMay("approve");
+  const decide = useDecide();
+  if (approval.state !== "asked" && !decide.isPending) return null;
   const subject = jsonText(approval.subject, 6000);
+  const say = (decision: Decision, comment: string) =>
+    decide.mutate(
+      { approval, decision, comment },
+      { onSuccess: () => toast({ title: decision === "approve" ? "Approved" : "Rejected" }) },
+    );
   return (
     <section
       aria-label="Approval asked for"
@@ -57,28 +66,17 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
             Look at it in full
           </Link>
         </p>
-        <Answer approval={approval} />
+        {why !== null ? (
+          <p className="text-ink-soft">{why}</p>
+        ) : (
+          <DecisionForm
+            sending={decide.isPending ? decide.variables.decision : null}
+            error={decide.error}
+            rows={2}
+            onDecide={say}
+          />
+        )}
       </div>
     </section>
-  );
-}
-
-/** Yes or no, or why this person cannot say either. */
-function Answer({ approval }: { approval: Approval }) {
-  const { why } = useMay("approve");
-  const decide = useDecide();
-  const say = (decision: Decision, comment: string) =>
-    decide.mutate(
-      { approval, decision, comment },
-      { onSuccess: () => toast({ title: decision === "approve" ? "Approved" : "Rejected" }) },
-    );
-  if (why !== null) return <p className="text-ink-soft">{why}</p>;
-  return (
-    <DecisionForm
-      sending={decide.isPending ? decide.variables.decision : null}
-      error={decide.error}
-      rows={2}
-      onDecide={say}
-    />
   );
 }
