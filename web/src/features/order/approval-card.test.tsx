@@ -6,10 +6,11 @@ import { approvalKeys } from "@/api/approvals";
 import { sessionKeys } from "@/api/session";
 import { anApproval, aSession, testClient } from "@/api/test-fixtures";
 import type { Approval } from "@/api/types";
+import { renderPage } from "@/ui/test-page";
 import { dismissToasts } from "@/ui/toast";
 import { Overview } from "./overview";
 import { testOrder } from "./test-order";
-import { renderPage, serve } from "./test-page";
+import { serve } from "./test-server";
 import { useOrderActions } from "./use-order-actions";
 
 afterEach(() => {
