@@ -124,7 +124,7 @@ function FailingCase({ test, initially }: { test: TestCase; initially: boolean }
     <FoldOut
       icon={OUTCOME_LOOK[test.outcome]}
       title={
-        <span className="font-mono text-xs font-normal">
+        <span className="block font-mono text-xs leading-5 font-normal">
           <CaseName test={test} />
         </span>
       }
