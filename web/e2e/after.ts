@@ -4,7 +4,10 @@ import { MADE, STARTED } from "./server";
 
 /** No server that a test started may outlive the run, and no folder. */
 export default function after(): void {
-  const left = listed(STARTED).filter(isOurs);
+  const left = listed(STARTED).flatMap((line) => {
+    const [pid = "", home = ""] = line.split("\t");
+    return isOurs(pid, home) ? [pid] : [];
+  });
   for (const pid of left) process.kill(Number(pid), "SIGKILL");
   for (const folder of listed(MADE)) rmSync(folder, { recursive: true, force: true });
   if (left.length > 0) throw new Error(`servers were left behind: ${left.join(", ")}`);
@@ -15,10 +18,10 @@ function listed(name: string): string[] {
   return existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
 }
 
-/** A number may have been given to another process meanwhile. */
-function isOurs(pid: string): boolean {
+/** A number may have been given to another process meanwhile, even to another run's server. */
+function isOurs(pid: string, home: string): boolean {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("awo-e2e-");
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(home);
   } catch {
     return false;
   }

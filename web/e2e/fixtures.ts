@@ -11,6 +11,7 @@ import { sampleRepository, WORKFLOWS } from "./sample";
 export interface Watch {
   /** What was seen and is wrong. */
   readonly troubles: string[];
+  note(text: string): void;
   /** For a test that makes such a trouble itself. */
   allow(pattern: RegExp): void;
 }
@@ -58,10 +59,20 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   ],
   storageState: async ({ signedIn }, use) => use(signedIn),
   baseURL: async ({ server }, use) => use(server.url),
-  watch: async ({ context, baseURL }, use) => {
+  watch: async ({}, use) => {
     const allowed: RegExp[] = [];
     const seen: string[] = [];
-    const note = (text: string) => seen.push(text);
+    await use({
+      note: (text) => seen.push(text),
+      get troubles() {
+        return seen.filter((text) => !allowed.some((pattern) => pattern.test(text)));
+      },
+      allow: (pattern) => allowed.push(pattern),
+    });
+  },
+  // Every test that has a page is watched, whether it asks for the watch or not.
+  context: async ({ context, baseURL, watch }, use) => {
+    const { note } = watch;
     context.on("console", (message) => {
       if (["error", "warning"].includes(message.type())) note(`console: ${message.text()}`);
     });
@@ -75,18 +86,8 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
       const own = url.startsWith(`${baseURL}/`) || /^(data|blob|about):/.test(url);
       if (!own) note(`request to elsewhere: ${url}`);
     });
-    const wrong = () => seen.filter((text) => !allowed.some((pattern) => pattern.test(text)));
-    await use({
-      get troubles() {
-        return wrong();
-      },
-      allow: (pattern) => allowed.push(pattern),
-    });
-    expect(wrong(), "what the page complained about").toEqual([]);
-  },
-  page: async ({ page, watch }, use) => {
-    expect(watch.troubles).toEqual([]);
-    await use(page);
+    await use(context);
+    expect(watch.troubles, "what the page complained about").toEqual([]);
   },
 });
 

@@ -1,6 +1,7 @@
 import { defineConfig } from "@playwright/test";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { OUTPUT } from "./paths";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -27,7 +28,7 @@ const FLAGS = [
 
 export default defineConfig({
   testDir: "specs",
-  outputDir: "output/traces",
+  outputDir: join(OUTPUT, "traces"),
   fullyParallel: false,
   workers: 2,
   // What passes only the second time is reported as flaky.

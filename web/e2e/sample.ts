@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { python } from "./paths";
-import { temporaryFolder } from "./server";
+import { temporaryFolder, type OrderRequest } from "./server";
 
 /** The repository of `awo demo`: a basket whose second test fails. */
 export function sampleRepository(folder: string): string {
@@ -118,6 +118,23 @@ export class Gate {
 export const scripted = (text: string) => ({ name: "scripted", script: text });
 
 export const RELEASE = "release-with-approval";
+
+/** An order that says one thing, for an agent that follows the script. */
+export function anOrder(
+  repository: string,
+  title: string,
+  script: string,
+  workflow = RELEASE,
+): OrderRequest {
+  return {
+    repository_url: repository,
+    workflow_type: workflow,
+    title,
+    initial_prompt: title,
+    agent: scripted(script),
+  };
+}
+
 export const GREETING = "greet-people";
 
 export const WORKFLOWS: Record<string, string> = {

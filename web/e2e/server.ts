@@ -120,7 +120,7 @@ export class Server {
       },
     );
     this.child = child;
-    if (child.pid !== undefined) appendFileSync(output(STARTED), `${child.pid}\n`);
+    if (child.pid !== undefined) appendFileSync(output(STARTED), `${child.pid}\t${this.home}\n`);
     child.stderr?.pipe(createWriteStream(output(`server-${this.port}.log`), { flags: "a" }));
     this.said = await announcement(child);
   }

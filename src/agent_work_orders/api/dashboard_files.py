@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from html import escape
 from pathlib import Path
 
 import msgspec
@@ -106,7 +107,7 @@ class Dashboard:
         file = self._files.get(path)
         if file is not None:
             return send_file(file, headers)
-        first = path.strip("/").split("/", 1)[0]
+        first = _first(path)
         if first == "assets":
             raise NotFound(
                 "file_unknown",
@@ -128,6 +129,29 @@ class Dashboard:
             media_type="text/html",
             headers={"Content-Security-Policy": policy(nonce), "Cache-Control": "no-store"},
         )
+
+
+def is_visit(scope: Scope) -> bool:
+    """Whether a person looks at the answer: one of the dashboard's addresses, in a browser."""
+    if scope.get("method") != "GET" or _first(scope.get("path", "")) not in PAGES:
+        return False
+    return any(
+        name == b"accept" and b"text/html" in value for name, value in scope.get("headers", ())
+    )
+
+
+def trouble(what: str, hint: str, quoted: str) -> bytes:
+    """The page for a visit that gets no page; `quoted` is for who asks for help."""
+    page = (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Agent Work Orders</title>'
+        f"<h1>{escape(what)}</h1><p>{escape(hint)}</p><p>{escape(quoted)}</p>"
+        '<p><a href="/">To the dashboard</a></p></html>'
+    )
+    return page.encode("utf-8", "replace")
+
+
+def _first(path: str) -> str:
+    return path.strip("/").split("/", 1)[0]
 
 
 def policy(nonce: str) -> str:

@@ -6,7 +6,6 @@ paths of this machine; a bug is only a number to look up in the log (`request_id
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any, get_args
 
 import msgspec
@@ -14,7 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from agent_work_orders.api.dashboard_files import PAGES
+from agent_work_orders.api import dashboard_files
 from agent_work_orders.errors import (
     AgentWorkOrdersError,
     Broken,
@@ -165,32 +164,13 @@ def response(problem: Problem, scope: Any, headers: dict[str, str] | None = None
         instance=_text(scope.get("path", "")),
         request_id=scope.get("state", {}).get("request_id"),
     )
-    if _is_visit(scope):
-        return Response(_page(whole), problem.status, headers, media_type="text/html")
+    if dashboard_files.is_visit(scope):
+        page = dashboard_files.trouble(
+            whole.detail, whole.hint or "", f"{whole.code}, request {whole.request_id or ''}"
+        )
+        return Response(page, problem.status, headers, media_type="text/html")
     content = msgspec.json.encode(msgspec.structs.replace(whole, detail=_text(whole.detail)))
     return Response(content, status_code=problem.status, headers=headers, media_type=MEDIA_TYPE)
-
-
-def _is_visit(scope: Any) -> bool:
-    """Whether a person looks at the answer: one of the dashboard's addresses, in a browser."""
-    first = scope.get("path", "").strip("/").split("/", 1)[0]
-    if scope.get("method") != "GET" or first not in PAGES:
-        return False
-    return any(
-        name == b"accept" and b"text/html" in value for name, value in scope.get("headers", ())
-    )
-
-
-def _page(problem: Problem) -> bytes:
-    said = (
-        f"<h1>{escape(problem.detail)}</h1><p>{escape(problem.hint or '')}</p>"
-        f"<p>{escape(problem.code)}, request {escape(problem.request_id or '')}</p>"
-    )
-    page = (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Agent Work Orders</title>'
-        f'{said}<p><a href="/">To the dashboard</a></p></html>'
-    )
-    return page.encode("utf-8", "replace")
 
 
 def of(error: AgentWorkOrdersError, scope: Any) -> Response:

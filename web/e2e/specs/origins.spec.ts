@@ -6,7 +6,8 @@ import { readFileSync } from "node:fs";
 import { createServer, request, type Server as HttpServer } from "node:http";
 import { once } from "node:events";
 import { expect, signIn, test } from "../fixtures";
-import { RELEASE, scripted, SCRIPTS } from "../sample";
+import { anOrder, SCRIPTS } from "../sample";
+import type { Server } from "../server";
 
 interface Foreign {
   server: HttpServer;
@@ -138,6 +139,14 @@ function attack(page: Page, target: string, order: string): Promise<Attempts> {
   );
 }
 
+/** At work until somebody stops it: nobody from elsewhere may. */
+async function secretOrder(server: Server, repository: string): Promise<string> {
+  const wish = anOrder(repository, "Secret wish", SCRIPTS.endless, "agent_workflow_build");
+  const order = await server.create(wish);
+  await server.reaches(order, "running");
+  return order;
+}
+
 let elsewhere: Foreign;
 test.beforeAll(async () => {
   elsewhere = await foreignSite();
@@ -154,13 +163,7 @@ for (const host of ["127.0.0.1", "localhost", "evil.test"]) {
     watch,
   }) => {
     watch.allow(/.*/); // This page is the attacker: what it is told, it says.
-    const order = await server.create({
-      repository_url: repository,
-      workflow_type: "agent_workflow_build",
-      title: "Secret wish",
-      agent: scripted(SCRIPTS.endless),
-    });
-    await server.reaches(order, "running");
+    const order = await secretOrder(server, repository);
     await page.goto(`http://${host}:${elsewhere.port}/`);
     const got = await attack(page, server.url, order);
     expect(got.read).toMatch(/^refused/);
@@ -183,13 +186,7 @@ test("a server on another port is sent the cookie, and can do nothing with it", 
   watch,
 }) => {
   watch.allow(/request to elsewhere/);
-  const order = await server.create({
-    repository_url: repository,
-    workflow_type: "agent_workflow_build",
-    title: "Secret wish",
-    agent: scripted(SCRIPTS.endless),
-  });
-  await server.reaches(order, "running");
+  const order = await secretOrder(server, repository);
   await page.goto("/");
   await page.goto(`http://127.0.0.1:${elsewhere.port}/`);
   expect(await page.evaluate(() => window.localStorage.length), "what our page stored").toBe(0);
@@ -282,13 +279,7 @@ test("a file is downloaded by the page, not by its address", async ({
   watch,
 }) => {
   watch.allow(/status of 401/);
-  const order = await server.create({
-    repository_url: repository,
-    workflow_type: RELEASE,
-    title: "With evidence",
-    initial_prompt: "With evidence",
-    agent: scripted(SCRIPTS.success),
-  });
+  const order = await server.create(anOrder(repository, "With evidence", SCRIPTS.success));
   await server.reaches(order, "waiting");
   const { artifacts } = await server.ask<{
     artifacts: { name: string; sha256: string; size_bytes: number }[];

@@ -2,7 +2,7 @@
 
 import { expect, signIn, test } from "../fixtures";
 import { expectNotReloaded, mark, OrderView } from "../order";
-import { Gate, RELEASE, scripted, SCRIPTS, WORKFLOWS } from "../sample";
+import { anOrder, Gate, SCRIPTS, WORKFLOWS } from "../sample";
 import { Server } from "../server";
 
 test("kill -9 and restart: the page says so, and catches up without a reload", async ({
@@ -15,13 +15,7 @@ test("kill -9 and restart: the page says so, and catches up without a reload", a
     const page = await context.newPage();
     await signIn(page, server);
     const gate = new Gate();
-    const id = await server.create({
-      repository_url: repository,
-      workflow_type: RELEASE,
-      title: "Survives",
-      initial_prompt: "Survives",
-      agent: scripted(gate.script),
-    });
+    const id = await server.create(anOrder(repository, "Survives", gate.script));
     const view = new OrderView(page);
     await view.open(id);
     await mark(page);
@@ -54,13 +48,7 @@ test("kill -9 and restart: the page says so, and catches up without a reload", a
 test("without a stream the page asks every few seconds", async ({ page, server, repository, watch }) => {
   watch.allow(/Failed to load resource|ERR_FAILED/);
   await page.route("**/api/events*", (route) => route.abort());
-  const id = await server.create({
-    repository_url: repository,
-    workflow_type: RELEASE,
-    title: "Polled",
-    initial_prompt: "Polled",
-    agent: scripted(SCRIPTS.success),
-  });
+  const id = await server.create(anOrder(repository, "Polled", SCRIPTS.success));
   const view = new OrderView(page);
   await view.open(id);
   await mark(page);

@@ -2,25 +2,14 @@
 
 import { expect, test } from "../fixtures";
 import { expectNotReloaded, mark, OrderView } from "../order";
-import { failsOnce, Gate, RELEASE, scripted, SCRIPTS, sharedFolder } from "../sample";
-import type { Server } from "../server";
-
-function release(server: Server, repository: string, title: string, script: string) {
-  return server.create({
-    repository_url: repository,
-    workflow_type: RELEASE,
-    title,
-    initial_prompt: title,
-    agent: scripted(script),
-  });
-}
+import { anOrder, failsOnce, Gate, SCRIPTS, sharedFolder } from "../sample";
 
 test("a failed order says what to do; retried, it completes", async ({
   page,
   server,
   repository,
 }) => {
-  const id = await release(server, repository, "Fails at first", failsOnce(sharedFolder()));
+  const id = await server.create(anOrder(repository, "Fails at first", failsOnce(sharedFolder())));
   const view = new OrderView(page);
   await view.open(id);
   await mark(page);
@@ -39,7 +28,7 @@ test("a failed order says what to do; retried, it completes", async ({
 test("a prompt reaches the agent", async ({ page, server, repository }) => {
   const said = "Please mention the word tangerine.";
   const gate = new Gate();
-  const id = await release(server, repository, "Listens", gate.script);
+  const id = await server.create(anOrder(repository, "Listens", gate.script));
   const view = new OrderView(page);
   await view.open(id);
   await view.taskIs("plan", "Running");
@@ -68,7 +57,7 @@ test("a prompt reaches the agent", async ({ page, server, repository }) => {
 });
 
 test("cancel asks first, then stops the order", async ({ page, server, repository }) => {
-  const id = await release(server, repository, "Endless", SCRIPTS.endless);
+  const id = await server.create(anOrder(repository, "Endless", SCRIPTS.endless));
   const view = new OrderView(page);
   await view.open(id);
   await view.taskIs("build", "Running");
@@ -91,7 +80,7 @@ test("pause lets the task end and starts nothing; resume goes on", async ({
   repository,
 }) => {
   const gate = new Gate();
-  const id = await release(server, repository, "Pauses", gate.script);
+  const id = await server.create(anOrder(repository, "Pauses", gate.script));
   const view = new OrderView(page);
   await view.open(id);
   await view.taskIs("plan", "Running");
@@ -115,7 +104,7 @@ test("an action that the server refuses is taken back", async ({
   watch,
 }) => {
   watch.allow(/Failed to load resource/);
-  const id = await release(server, repository, "Refuses", SCRIPTS.endless);
+  const id = await server.create(anOrder(repository, "Refuses", SCRIPTS.endless));
   const view = new OrderView(page);
   await view.open(id);
   await view.taskIs("build", "Running");
@@ -144,7 +133,7 @@ test("a viewer sees everything and is offered nothing that would be refused", as
   server,
   repository,
 }) => {
-  const id = await release(server, repository, "Looked at", SCRIPTS.success);
+  const id = await server.create(anOrder(repository, "Looked at", SCRIPTS.success));
   await server.reaches(id, "waiting");
   const { token } = await server.ask<{ token: string }>("POST", "/api/keys", {
     name: "visitor",

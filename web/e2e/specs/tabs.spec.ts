@@ -3,7 +3,7 @@
 import type { BrowserContext, Locator, Page } from "@playwright/test";
 import { expect, test } from "../fixtures";
 import { expectNotReloaded, mark, OrderView } from "../order";
-import { Gate, RELEASE, scripted } from "../sample";
+import { anOrder, Gate } from "../sample";
 
 test.describe.configure({ timeout: 240_000 });
 
@@ -62,17 +62,9 @@ test("eight visible tabs are live, can ask, and outlive the one that leads", asy
   context,
   server,
   repository,
-  watch,
 }) => {
-  expect(watch.troubles).toEqual([]);
   const gate = new Gate();
-  const id = await server.create({
-    repository_url: repository,
-    workflow_type: RELEASE,
-    title: "Watched by many",
-    initial_prompt: "Watched by many",
-    agent: scripted(gate.script),
-  });
+  const id = await server.create(anOrder(repository, "Watched by many", gate.script));
   const streams = new Streams(context);
   let views = await openTabs(context, id, TABS);
   await Promise.all(views.map(({ page }) => expect(live(page)).toHaveAttribute("data-state", "live")));
@@ -103,17 +95,9 @@ test("a leader that stands still loses the lead, and follows when it goes on", a
   context,
   server,
   repository,
-  watch,
 }) => {
-  expect(watch.troubles).toEqual([]);
   const gate = new Gate();
-  const id = await server.create({
-    repository_url: repository,
-    workflow_type: RELEASE,
-    title: "Led by another",
-    initial_prompt: "Led by another",
-    agent: scripted(gate.script),
-  });
+  const id = await server.create(anOrder(repository, "Led by another", gate.script));
   const streams = new Streams(context);
   const views = await openTabs(context, id, 2);
   await allShow(views, "plan", "Running");

@@ -1,5 +1,7 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
+import type { Decision } from "@/lib/decision";
+
 import { cachedApproval, putApproval } from "./approval-cache";
 import { approvalKeys } from "./approval-keys";
 import { bodyOf, http } from "./client";
@@ -47,10 +49,10 @@ export function approvalQuery(approvalId: string) {
   });
 }
 
-export interface Decision {
+export interface Answer {
   /** As it was shown: a decision about anything else is refused. */
   approval: Approval;
-  decision: "approve" | "reject";
+  decision: Decision;
   comment?: string;
 }
 
@@ -60,7 +62,7 @@ export function useDecide() {
   return useMutation({
     // Its error stands below the question.
     meta: { quiet: true },
-    mutationFn: async ({ approval, decision, comment }: Decision) => {
+    mutationFn: async ({ approval, decision, comment }: Answer) => {
       const params = { path: { approval_id: approval.approval_id } };
       const body = { comment: comment ?? "", subject_hash: approval.subject_hash };
       const answer = await bodyOf(http.POST(`${APPROVAL}/${decision}`, { params, body }));

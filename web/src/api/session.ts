@@ -24,6 +24,8 @@ export type SignIn = { token: string } | { key: string };
 export function useSignIn() {
   const queryClient = useQueryClient();
   return useMutation({
+    // Its error stands above the form.
+    meta: { quiet: true },
     mutationFn: async (how: SignIn) => {
       const signedIn = await bodyOf(http.POST("/api/session", { body: how }));
       keepPageSecret(signedIn.page_secret);

@@ -1,12 +1,4 @@
-import { QueryClientProvider } from "@tanstack/react-query";
-import {
-  createMemoryHistory,
-  createRootRoute,
-  createRoute,
-  createRouter,
-  RouterProvider,
-} from "@tanstack/react-router";
-import { render, screen, waitFor } from "@testing-library/react";
+import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, it, vi } from "vitest";
 
@@ -14,6 +6,7 @@ import { sessionKeys } from "@/api/session";
 import { anOrder, aPage, aSession, json, refusal, testClient } from "@/api/test-fixtures";
 import { Palette } from "@/app/palette";
 import type { Role } from "@/lib/roles";
+import { renderPages } from "@/ui/test-page";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -21,23 +14,14 @@ async function show(role: Role = "operator") {
   const closed = vi.fn();
   const queryClient = testClient();
   queryClient.setQueryData(sessionKeys.session(), aSession(role));
-  const root = createRootRoute();
-  const home = createRoute({
-    getParentRoute: () => root,
-    path: "/",
-    component: () => <Palette onClose={closed} onShortcuts={() => {}} />,
-  });
-  const others = ["/new", "/about", "/orders/$orderId"].map((path) =>
-    createRoute({ getParentRoute: () => root, path, component: () => null }),
-  );
-  const router = createRouter({
-    routeTree: root.addChildren([home, ...others]),
-    history: createMemoryHistory({ initialEntries: ["/"] }),
-  });
-  render(
-    <QueryClientProvider client={queryClient}>
-      <RouterProvider router={router as never} />
-    </QueryClientProvider>,
+  const { router } = await renderPages(
+    {
+      "/": () => <Palette onClose={closed} onShortcuts={() => {}} />,
+      "/new": () => null,
+      "/about": () => null,
+      "/orders/$orderId": () => null,
+    },
+    { queryClient },
   );
   return { router, closed, field: await screen.findByRole("combobox") };
 }

@@ -1,5 +1,4 @@
-import { QueryClientProvider } from "@tanstack/react-query";
-import { render, screen, within } from "@testing-library/react";
+import { screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, it, vi } from "vitest";
 
@@ -7,20 +6,15 @@ import { sessionKeys } from "@/api/session";
 import { anApproval, aSession, refusal, testClient } from "@/api/test-fixtures";
 import type { Approval } from "@/api/types";
 import type { Role } from "@/lib/roles";
-import { Toaster } from "@/ui/toast";
+import { renderPage } from "@/ui/test-page";
 import { Decide } from "./decide";
 
 afterEach(() => vi.unstubAllGlobals());
 
-function show(role: Role, approval: Approval = anApproval()) {
+async function show(role: Role, approval: Approval = anApproval()) {
   const queryClient = testClient();
   queryClient.setQueryData(sessionKeys.session(), aSession(role));
-  render(
-    <QueryClientProvider client={queryClient}>
-      <Decide approval={approval} />
-      <Toaster />
-    </QueryClientProvider>,
-  );
+  await renderPage(<Decide approval={approval} />, queryClient);
 }
 
 it("sends the hash of what is shown, and the comment", async () => {
@@ -29,7 +23,7 @@ it("sends the hash of what is shown, and the comment", async () => {
     sent.push([new URL(request.url).pathname, await request.json()]);
     return refusal(409, "approval_settled");
   });
-  show("approver");
+  await show("approver");
   await userEvent.type(screen.getByRole("textbox", { name: /Comment/ }), " Fine by me ");
   await userEvent.click(screen.getByRole("button", { name: "Approve" }));
   expect(await screen.findByRole("alert")).toHaveTextContent("No");
@@ -40,14 +34,14 @@ it("sends the hash of what is shown, and the comment", async () => {
   expect(within(screen.getByRole("alert")).getByText("approval_settled")).toBeInTheDocument();
 });
 
-it.each(["viewer", "operator"] as const)("asks nothing of a %s, and says why", (role) => {
-  show(role);
+it.each(["viewer", "operator"] as const)("asks nothing of a %s, and says why", async (role) => {
+  await show(role);
   expect(screen.getByText(new RegExp(`signed in as ${role}.*role approver`))).toBeInTheDocument();
   expect(screen.queryByRole("button")).not.toBeInTheDocument();
   expect(screen.queryByRole("textbox")).not.toBeInTheDocument();
 });
 
-it("tells a viewer what was decided, and by whom", () => {
-  show("viewer", anApproval({ state: "approved", decided_by: "<i>eve</i>", comment: "ok" }));
+it("tells a viewer what was decided, and by whom", async () => {
+  await show("viewer", anApproval({ state: "approved", decided_by: "<i>eve</i>", comment: "ok" }));
   expect(screen.getByText("<i>eve</i>")).toBeInTheDocument();
 });

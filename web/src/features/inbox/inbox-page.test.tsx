@@ -1,12 +1,4 @@
-import { QueryClientProvider } from "@tanstack/react-query";
-import {
-  createMemoryHistory,
-  createRootRoute,
-  createRoute,
-  createRouter,
-  RouterProvider,
-} from "@tanstack/react-router";
-import { render, screen, waitFor, within } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
@@ -17,7 +9,7 @@ import { anApproval, anOrder, aPage, aSession, refusal, testClient } from "@/api
 import type { Approval, OrderSummary } from "@/api/types";
 import type { Role } from "@/lib/roles";
 import { listenForShortcuts } from "@/lib/shortcuts";
-import { Toaster } from "@/ui/toast";
+import { renderPages } from "@/ui/test-page";
 import { InboxPage } from "./inbox-page";
 import { LISTS, type ListName } from "./model";
 
@@ -50,18 +42,7 @@ async function show(
     queryClient.setQueryData(orderKeys.page(LISTS[name], 0), aPage(lists[name] ?? []));
   }
   queryClient.setQueryData(approvalKeys.asked(), approvals);
-  const root = createRootRoute();
-  const inbox = createRoute({ getParentRoute: () => root, path: "/", component: InboxPage });
-  const router = createRouter({
-    routeTree: root.addChildren([inbox]),
-    history: createMemoryHistory({ initialEntries: ["/"] }),
-  });
-  render(
-    <QueryClientProvider client={queryClient}>
-      <RouterProvider router={router as never} />
-      <Toaster />
-    </QueryClientProvider>,
-  );
+  await renderPages({ "/": InboxPage }, { queryClient });
   await screen.findByRole("heading", { level: 1, name: "Inbox" });
 }
 

@@ -10,9 +10,10 @@ import type { Order, Task } from "@/api/types";
 import type { Role } from "@/lib/roles";
 import { listenForShortcuts } from "@/lib/shortcuts";
 import { StatusBadge } from "@/ui/status-badge";
+import { renderPage } from "@/ui/test-page";
 import { dismissToasts } from "@/ui/toast";
 import { OrderActionBar } from "./order-actions";
-import { renderPage, serve } from "./test-page";
+import { serve } from "./test-server";
 import { testOrder, testTask } from "./test-order";
 import { useOrderActions } from "./use-order-actions";
 

@@ -25,15 +25,16 @@ export interface OverviewProps extends TasksSectionProps {
 export function Overview({ tasks, actions, ...section }: OverviewProps) {
   const { order } = section;
   const approvals = useQuery(orderApprovalsQuery(order.agent_work_order_id));
-  const asked = (approvals.data ?? []).filter((one) => one.state === "asked");
+  const questions = approvals.data ?? [];
+  const isAsked = questions.some((one) => one.state === "asked");
   // The question itself says it better.
-  const banner = order.waiting_reason === "approval" && asked.length > 0 ? null : bannerOf(order);
+  const banner = order.waiting_reason === "approval" && isAsked ? null : bannerOf(order);
   return (
     <div className="space-y-4">
       {banner && (
         <OrderBanner banner={banner} actions={<WayOn order={order} actions={actions} />} />
       )}
-      {asked.map((approval) => (
+      {questions.map((approval) => (
         <ApprovalCard key={approval.approval_id} approval={approval} />
       ))}
       <OrderWarnings warnings={order.warnings} />

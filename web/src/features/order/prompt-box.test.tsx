@@ -6,8 +6,9 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { sessionKeys } from "@/api/session";
 import { aSession } from "@/api/test-fixtures";
 import { listenForShortcuts } from "@/lib/shortcuts";
+import { renderPage } from "@/ui/test-page";
 import { PromptBox } from "./prompt-box";
-import { renderPage, serve } from "./test-page";
+import { serve } from "./test-server";
 import { testOrder } from "./test-order";
 
 let stop = () => {};

@@ -5,9 +5,10 @@ import { afterEach, expect, it, vi } from "vitest";
 
 import type { Task } from "@/api/types";
 import { foldTasks } from "@/lib/graph";
+import { renderPage } from "@/ui/test-page";
 import { TaskDetails } from "./task-panel";
 import { TaskList } from "./task-list";
-import { renderPage, serve } from "./test-page";
+import { serve } from "./test-server";
 import { testOrder, testTask as task } from "./test-order";
 import { useUnfolded } from "./use-unfolded";
 

@@ -2,6 +2,7 @@ import { X } from "lucide-react";
 import type { ReactNode } from "react";
 
 import type { Order, Task } from "@/api/types";
+import { COMMENT_LIMIT } from "@/lib/decision";
 import { sentence } from "@/lib/explain";
 import { useShortcuts } from "@/lib/shortcuts";
 import { CodeBlock } from "@/ui/code";
@@ -161,7 +162,7 @@ function ApprovalNote({ approval }: { approval: NonNullable<Task["approval"]> })
       </p>
       {approval.comment && (
         <p className="mt-1">
-          <SafeText text={approval.comment} max={4000} lines />
+          <SafeText text={approval.comment} max={COMMENT_LIMIT} lines />
         </p>
       )}
     </div>

@@ -1,18 +1,10 @@
-import { QueryClientProvider } from "@tanstack/react-query";
-import {
-  createMemoryHistory,
-  createRootRoute,
-  createRoute,
-  createRouter,
-  RouterProvider,
-} from "@tanstack/react-router";
-import { act, configure, render, screen, waitFor, within } from "@testing-library/react";
+import { act, configure, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { anOrder, aPage, json, refusal, testClient } from "@/api/test-fixtures";
 import { listenForShortcuts } from "@/lib/shortcuts";
-import type { OrdersSearch } from "./model";
+import { renderPages } from "@/ui/test-page";
 import { CARD_HEIGHT } from "./order-card";
 import { OrdersPage } from "./orders-page";
 
@@ -54,34 +46,17 @@ function serve(page: (url: URL) => Response) {
   });
 }
 
-function show(path = "/orders") {
-  const root = createRootRoute();
-  const list = createRoute({
-    getParentRoute: () => root,
-    path: "/orders",
-    validateSearch: (raw): OrdersSearch => raw,
-    component: OrdersPage,
-  });
-  const one = createRoute({
-    getParentRoute: () => root,
-    path: "/orders/$orderId",
-    component: () => <p>opened</p>,
-  });
-  const router = createRouter({
-    routeTree: root.addChildren([list, one]),
-    history: createMemoryHistory({ initialEntries: [path] }),
-  });
-  render(
-    <QueryClientProvider client={testClient()}>
-      <RouterProvider router={router as never} />
-    </QueryClientProvider>,
+async function show(path = "/orders") {
+  const { router } = await renderPages(
+    { "/orders": OrdersPage, "/orders/$orderId": () => <p>opened</p> },
+    { at: path, queryClient: testClient() },
   );
   return router;
 }
 
 it("draws a few of many rows, and says how many there are", async () => {
   serve((url) => json(aPage(rows(Number(url.searchParams.get("offset"))), 10_000)));
-  show();
+  await show();
   expect(await screen.findByText("10,000 work orders")).toBeInTheDocument();
   const table = screen.getByRole("table");
   expect(table).toHaveAttribute("aria-rowcount", "10001");
@@ -94,7 +69,7 @@ it("draws a few of many rows, and says how many there are", async () => {
 
 it("goes from row to row by j and opens by Enter", async () => {
   serve(() => json(aPage(rows(0))));
-  const router = show();
+  const router = await show();
   await screen.findByText("Order 0");
   await userEvent.keyboard("jjjk");
   expect(screen.getByRole("link", { name: "Order 1" })).toHaveFocus();
@@ -105,7 +80,7 @@ it("goes from row to row by j and opens by Enter", async () => {
 
 it("keeps filters in the address, and clears them", async () => {
   serve((url) => json(aPage(url.searchParams.has("q") ? [] : rows(0))));
-  const router = show();
+  const router = await show();
   await screen.findByText("Order 0");
   await userEvent.click(screen.getByRole("button", { name: "Failed" }));
   await userEvent.type(screen.getByLabelText("Search work orders"), "basket");
@@ -119,7 +94,7 @@ it("keeps filters in the address, and clears them", async () => {
 
 it("remembers which columns are shown", async () => {
   serve(() => json(aPage(rows(0))));
-  show();
+  await show();
   await screen.findByRole("columnheader", { name: "Cost" });
   await userEvent.click(screen.getByRole("button", { name: "Columns" }));
   await userEvent.click(await screen.findByRole("menuitemcheckbox", { name: "Cost" }));
@@ -129,13 +104,13 @@ it("remembers which columns are shown", async () => {
 
 it("leads to the first order", async () => {
   serve(() => json(aPage([])));
-  show();
+  await show();
   expect(await screen.findByText("No work orders yet")).toBeInTheDocument();
 });
 
 it("explains a failure and tries again", async () => {
   serve(() => refusal(500, "internal_error"));
-  show();
+  await show();
   await screen.findByRole("alert");
   serve(() => json(aPage(rows(0))));
   await userEvent.click(screen.getByRole("button", { name: "Try again" }));
@@ -147,7 +122,7 @@ it("sorts by a pressed column, in the address and at the server", async () => {
     const title = url.searchParams.has("sort") ? "By change" : "By creation";
     return json(aPage([anOrder(1, { ...rows(0)[1], title })]));
   });
-  const router = show();
+  const router = await show();
   await screen.findByText("By creation");
   const header = (name: string) => screen.getByRole("columnheader", { name });
   expect(header("Created")).toHaveAttribute("aria-sort", "descending");
@@ -165,7 +140,7 @@ it("sorts by a pressed column, in the address and at the server", async () => {
 
 it("stays sorted when filters are cleared", async () => {
   serve((url) => json(aPage(url.searchParams.has("q") ? [] : rows(0))));
-  const router = show("/orders?q=x&order=asc");
+  const router = await show("/orders?q=x&order=asc");
   await userEvent.click((await screen.findAllByRole("button", { name: "Clear filters" }))[0]!);
   await screen.findByText("Order 0");
   expect(router.state.location.search).toEqual({ order: "asc" });
@@ -182,7 +157,7 @@ it("gives cards their own height when the window becomes as narrow as a phone", 
     removeEventListener: (_: string, listener: () => void) => listeners.delete(listener),
   }));
   serve(() => json(aPage(rows(0).slice(0, 3))));
-  show();
+  await show();
   await screen.findByText("Order 0");
   narrow = true;
   act(() => listeners.forEach((listener) => listener()));

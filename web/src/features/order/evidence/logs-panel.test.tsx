@@ -4,9 +4,9 @@ import { useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { aLog } from "@/api/test-fixtures";
+import { renderPage } from "@/ui/test-page";
 import type { EvidenceView } from "../model";
 import { testOrder } from "../test-order";
-import { renderPage } from "../test-page";
 import { LogsPanel } from "./logs-panel";
 
 let asked: URL[] = [];

@@ -1,4 +1,3 @@
-import { ChevronDown, ChevronRight } from "lucide-react";
 import { useState } from "react";
 
 import { clean, plural, truncate } from "@/lib/text";
@@ -11,6 +10,7 @@ import { VirtualList } from "@/ui/virtual-list";
 
 import { AnsiText } from "./ansi-text";
 import { BoundedText } from "./bounded-text";
+import { FoldOut } from "./fold-out";
 import type { TestCase } from "./junit";
 import { OUTCOME_LOOK } from "./test-looks";
 import { failingFirst } from "./tests-model";
@@ -86,9 +86,14 @@ function CaseLine({ test }: { test: TestCase }) {
   return (
     <div className="flex h-8 items-center gap-2 px-4">
       <look.icon aria-label={look.label} className={cx("size-4 shrink-0", TONE_TEXT[look.tone])} />
-      <CaseName test={test} />
+      <bdi className="min-w-0 flex-1 truncate font-mono text-xs">
+        <CaseName test={test} />
+      </bdi>
+      <CaseTime test={test} />
       {test.outcome === "skipped" && test.message !== "" && (
-        <span className="truncate text-xs text-ink-faint">{clean(truncate(test.message, 200))}</span>
+        <span className="truncate text-xs text-ink-faint">
+          {clean(truncate(test.message, 200))}
+        </span>
       )}
     </div>
   );
@@ -97,57 +102,56 @@ function CaseLine({ test }: { test: TestCase }) {
 function CaseName({ test }: { test: TestCase }) {
   return (
     <>
-      <bdi className="min-w-0 flex-1 truncate font-mono text-xs">
-        {test.suite !== "" && (
-          <span className="text-ink-faint">{clean(truncate(test.suite, 200))} › </span>
-        )}
-        {clean(truncate(test.name, 300))}
-      </bdi>
-      {test.durationS !== null && (
-        <span className="shrink-0 text-xs text-ink-faint tabular-nums">
-          {duration(test.durationS * 1000)}
-        </span>
+      {test.suite !== "" && (
+        <span className="text-ink-faint">{clean(truncate(test.suite, 200))} › </span>
       )}
+      {clean(truncate(test.name, 300))}
     </>
   );
 }
 
-function FailingCase({ test, initially }: { test: TestCase; initially: boolean }) {
-  const [open, setOpen] = useState(initially);
-  const look = OUTCOME_LOOK[test.outcome];
-  const Chevron = open ? ChevronDown : ChevronRight;
+function CaseTime({ test }: { test: TestCase }) {
+  if (test.durationS === null) return null;
   return (
-    <li className="border-b border-line last:border-b-0">
-      <button
-        type="button"
-        aria-expanded={open}
-        onClick={() => setOpen(!open)}
-        className="flex min-h-9 w-full min-w-0 cursor-pointer items-center gap-2 px-4 text-left -outline-offset-2 hover:bg-hover"
-      >
-        <Chevron aria-hidden className="size-4 shrink-0 text-ink-faint" />
-        <look.icon
-          aria-label={look.label}
-          className={cx("size-4 shrink-0", TONE_TEXT[look.tone])}
-        />
-        <CaseName test={test} />
-      </button>
-      {open && (
-        <div className="px-4 pb-3 pl-10">
-          {test.message !== "" && (
-            <p className="mb-1 text-[13px] [overflow-wrap:anywhere] text-bad">
-              <BoundedText text={test.message} max={1000} />
-            </p>
-          )}
-          {test.details !== "" && (
-            <div className="max-h-80 overflow-auto rounded-md bg-sunken px-3 py-2 font-mono text-xs leading-5 [overflow-wrap:anywhere] whitespace-pre-wrap">
-              <BoundedText text={test.details} draw={(part) => <AnsiText text={part} />} />
-            </div>
-          )}
-          {test.message === "" && test.details === "" && (
-            <p className="text-[13px] text-ink-soft">It said nothing more; see the output.</p>
-          )}
+    <span className="shrink-0 text-xs leading-6 text-ink-faint tabular-nums">
+      {duration(test.durationS * 1000)}
+    </span>
+  );
+}
+
+function FailingCase({ test, initially }: { test: TestCase; initially: boolean }) {
+  return (
+    <FoldOut
+      icon={OUTCOME_LOOK[test.outcome]}
+      title={
+        <span className="block font-mono text-xs leading-5 font-normal">
+          <CaseName test={test} />
+        </span>
+      }
+      aside={<CaseTime test={test} />}
+      initially={initially}
+    >
+      {() => <CaseDetails test={test} />}
+    </FoldOut>
+  );
+}
+
+function CaseDetails({ test }: { test: TestCase }) {
+  return (
+    <div className="px-4 py-3 sm:pl-10">
+      {test.message !== "" && (
+        <p className="mb-1 text-[13px] [overflow-wrap:anywhere] text-bad">
+          <BoundedText text={test.message} max={1000} />
+        </p>
+      )}
+      {test.details !== "" && (
+        <div className="max-h-80 overflow-auto font-mono text-xs leading-5 [overflow-wrap:anywhere] whitespace-pre-wrap">
+          <BoundedText text={test.details} draw={(part) => <AnsiText text={part} />} />
         </div>
       )}
-    </li>
+      {test.message === "" && test.details === "" && (
+        <p className="text-[13px] text-ink-soft">It said nothing more; see the output.</p>
+      )}
+    </div>
   );
 }

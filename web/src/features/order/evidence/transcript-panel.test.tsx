@@ -2,8 +2,8 @@ import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
+import { renderPage } from "@/ui/test-page";
 import { testOrder, testTask } from "../test-order";
-import { renderPage } from "../test-page";
 import { TranscriptPanel } from "./transcript-panel";
 
 beforeEach(() => {
