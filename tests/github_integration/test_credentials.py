@@ -199,6 +199,7 @@ def test_a_key_that_cannot_prove_is_refused(pem: str) -> None:
     assert refused.value.code == "setting_invalid" and "abcd" not in str(refused.value)
 
 
+@pytest.mark.fault("B3")
 @pytest.mark.parametrize("ahead_s", [-3_000, -45, 45, 3_000, 400_000])
 async def test_a_wrong_clock_is_put_right_by_the_service(scene: Opened, ahead_s: int) -> None:
     async with scene() as it:
