@@ -10,6 +10,7 @@ import pytest
 from benchmarks import bars
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "workload", ["restart_open_orders", "worktree_start", "work_order_overhead"]
 )

@@ -258,6 +258,7 @@ async def seen_of(rig: suite.Rig) -> Story:
     return Story(run_id, told, rig.world.calls, rig.world.undone, runs)
 
 
+@pytest.mark.slow
 @pytest.mark.fault("A29")
 async def test_both_engines_tell_the_same_story(rig: TemporalRig, tmp_path: Path) -> None:
     embedded = EmbeddedRig(tmp_path / "embedded")
@@ -310,6 +311,7 @@ async def test_a_history_of_other_code_does_not_replay() -> None:
 QUESTION = '  ask: {approval: {message: "Go on?", expires: 2s}, on_failure: continue}'
 
 
+@pytest.mark.slow
 @pytest.mark.fault("A24")
 async def test_a_long_run_goes_on_in_a_fresh_history(server: Server, tmp_path: Path) -> None:
     steps = "\n".join(
@@ -365,6 +367,7 @@ async def test_a_killed_server_loses_nothing(own_server: Server, tmp_path: Path)
     await rig.close()
 
 
+@pytest.mark.slow
 @pytest.mark.fault("A28")
 async def test_a_killed_worker_is_noticed_by_its_heartbeat(server: Server, tmp_path: Path) -> None:
     queue = new_id("queue")

@@ -34,6 +34,8 @@ from agent_work_orders.testing.github_simulator.faults import Fault
 from agent_work_orders.testing.github_simulator.limits import Rules
 from agent_work_orders.testing.github_simulator.server import GithubSimulator
 
+pytestmark = pytest.mark.slow
+
 HERE = Repository(key="k", full_name="ada/engine")
 PERMISSIONS = {"contents": "write", "issues": "write", "pull_requests": "write", "checks": "write"}
 

@@ -21,6 +21,8 @@ from agent_work_orders.testing.github_simulator.faults import Fault
 from agent_work_orders.testing.github_simulator.limits import Rules
 from agent_work_orders.testing.github_simulator.server import GithubSimulator
 
+pytestmark = pytest.mark.slow
+
 
 class Forgetful:
     """The governor's memory, for as long as a test."""

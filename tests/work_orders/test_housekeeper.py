@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import structlog
 from site_bench import Site
 
 from agent_work_orders.cli import checkup
@@ -15,6 +16,7 @@ from agent_work_orders.settings import load
 async def test_what_cannot_be_removed_is_logged_and_shown_by_doctor(
     site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    structlog.reset_defaults()  # to the standard output, whatever another test has set
     order_id = await site.submit()
     await site.until(order_id, "completed")
     stuck = site.home / "workspaces" / order_id

@@ -12,6 +12,8 @@ import pytest
 from agent_work_orders.testing.github_simulator import door_rules
 from agent_work_orders.testing.github_simulator.limits import Rules
 
+pytestmark = pytest.mark.slow
+
 
 async def test_answers_carry_githubs_headers(cast: Any) -> None:
     answer = await cast.ask("GET", cast.path, cast.token())

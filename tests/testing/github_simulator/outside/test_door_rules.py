@@ -10,6 +10,8 @@ import pytest
 
 from agent_work_orders.testing.github_simulator import app_jwt, door_rules, founding
 
+pytestmark = pytest.mark.slow
+
 Case = Callable[[Any], Awaitable[httpx.Response]]
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from agent_work_orders.testing.github_simulator.faults import Fault
 
+pytestmark = pytest.mark.slow
+
 
 async def create(cast: Any, **more: Any) -> httpx.Response:
     answer: httpx.Response = await cast.ask(

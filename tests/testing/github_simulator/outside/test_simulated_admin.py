@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from agent_work_orders.testing.github_simulator import app_jwt
 from agent_work_orders.testing.github_simulator.server import GithubSimulator
+
+pytestmark = pytest.mark.slow
 
 
 async def post(http: httpx.AsyncClient, verb: str, expect: int = 200, **body: Any) -> Any:

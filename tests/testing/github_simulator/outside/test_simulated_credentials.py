@@ -10,6 +10,8 @@ import pytest
 
 from agent_work_orders.testing.github_simulator import app_jwt, door_rules, founding
 
+pytestmark = pytest.mark.slow
+
 
 async def mint(cast: Any, body: Any = None, installation: Any = None) -> httpx.Response:
     number = (installation or cast.installation).id

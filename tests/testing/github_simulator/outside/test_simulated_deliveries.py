@@ -15,6 +15,8 @@ import pytest
 from agent_work_orders.testing.github_simulator import founding
 from agent_work_orders.testing.github_simulator.deliveries import Plan, new_guid
 
+pytestmark = pytest.mark.slow
+
 
 class Receiver:
     """Takes webhooks at a loopback port. `status` answers; None hangs up without a word."""

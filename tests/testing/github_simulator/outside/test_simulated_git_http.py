@@ -18,6 +18,8 @@ from agent_work_orders.testing.github_simulator.repository import (
     RequiredReviews,
 )
 
+pytestmark = pytest.mark.slow
+
 
 async def run(git: Any, *arguments: str, ok: bool = True) -> Any:
     return await asyncio.to_thread(git, *arguments, ok=ok)
