@@ -62,6 +62,14 @@ async def test_nothing_to_offer_is_no_changes() -> None:
     assert raised.value.code == "no_changes"
 
 
+async def test_a_draft_where_there_are_none_is_told_as_such() -> None:
+    error = refused(422, "Draft pull requests are not supported in this repository.")
+    forge, _, _ = made({"POST pulls": error})
+    with pytest.raises(Permanent) as raised:
+        await forge.open_pull_request(msgspec.structs.replace(PROPOSAL, draft=True), KEY)
+    assert raised.value.code == "drafts_unsupported"
+
+
 EXISTS = refused(422, "Validation Failed", "A pull request already exists for owner:h.")
 
 

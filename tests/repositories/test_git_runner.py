@@ -137,6 +137,11 @@ async def test_other_transports_are_refused_by_git_too(mirrors: Mirrors, tmp_pat
         (" ! [rejected] a -> a (stale info)", "remote_changed"),
         (" ! [remote rejected] a -> a (pre-receive hook declined)", "push_rejected"),
         ("remote: error: GH006: Protected branch update failed", "push_protected"),
+        (
+            "! [remote rejected] a -> a (refusing to allow a GitHub App to create or update"
+            " workflow `.github/workflows/ci.yml` without `workflows` permission)",
+            "push_protected",
+        ),
         ("remote: error: GH013: push protection\n ! [remote rejected] a -> a", "push_protected"),
         ("something else", "git_failed"),
     ],

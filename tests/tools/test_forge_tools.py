@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from bench import BRANCH, CANARY, ORDER, Bench, Crash, git
 
-from agent_work_orders.github_integration.forge import Proposal, Repository
+from agent_work_orders.errors import Permanent
+from agent_work_orders.github_integration.forge import Proposal, PullRequest, Repository
+from agent_work_orders.github_integration.forges import Forges
+from agent_work_orders.github_integration.local_forge import LocalForge
 
 ONE = "default: [{write: {path: one.txt, content: one}}]"
 
@@ -123,3 +126,22 @@ async def test_a_draft_of_an_earlier_task_is_made_ready(bench: Bench) -> None:
     assert (ready["number"], ready["draft"]) == (draft["number"], False)
     [review] = bench.forge.reviews(bench.order.repository)
     assert review.state == "open" and review.proposal.head_sha == ready["head"]
+
+
+class _WithoutDrafts(LocalForge):
+    async def open_pull_request(self, proposal: Proposal, key: str) -> PullRequest:
+        if proposal.draft:
+            raise Permanent("drafts_unsupported", "No drafts here", hint="Open it ready.")
+        return await super().open_pull_request(proposal, key)
+
+
+async def test_where_there_are_no_drafts_it_is_opened_ready_or_not_at_all(bench: Bench) -> None:
+    bench.forges = lambda _: Forges(_WithoutDrafts(bench.home / "reviews"))
+    bench.restart()
+    await bench.agent(ONE, path="build")
+    failed = await bench.fail("forge.open_pull_request", path="a", draft=True, needs_draft=True)
+    assert failed.failure.code == "drafts_unsupported"
+    opened = await bench.do("forge.open_pull_request", path="b", draft=True)
+    assert not opened["draft"]
+    [review] = bench.forge.reviews(bench.order.repository)
+    assert review.state == "open"

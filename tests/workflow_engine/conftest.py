@@ -81,7 +81,13 @@ def catalogue() -> Catalogue:
             _tool("git.delete_branch", _object(("branch",), branch=TEXT, head=TEXT), _object()),
             _tool(
                 "forge.open_pull_request",
-                _object(title=TEXT, body=TEXT, draft=FLAG, tests={"type": ["object", "null"]}),
+                _object(
+                    title=TEXT,
+                    body=TEXT,
+                    draft=FLAG,
+                    needs_draft=FLAG,
+                    tests={"type": ["object", "null"]},
+                ),
                 _object(number=INTEGER, url=TEXT, branch=TEXT, head=TEXT, draft=FLAG),
                 risk="medium",
                 undo="forge.close_pull_request",

@@ -76,7 +76,7 @@ def test_plan_build_test_tries_again_with_the_failure_as_feedback(catalogue: Cat
         "implement[2].check",
         "publish",
     ]
-    assert done[1].input == {"draft": True}
+    assert done[1].input == {"draft": True, "needs_draft": True}
     assert done[2].input == {"command": "build", "feedback": ""}
     assert done[4].input["feedback"] == "test_x failed"
     phases = [effect.phase for effect in done[:4]]

@@ -96,7 +96,7 @@ class Forge(Protocol):
     async def open_pull_request(self, proposal: Proposal, key: str) -> PullRequest:
         """Open it. An open one of the same branches under this key is brought up to the proposal
         and returned; one that is not ours is Permanent `pull_request_exists`; nothing to offer is
-        Permanent `no_changes`."""
+        Permanent `no_changes`; a draft where there are none is Permanent `drafts_unsupported`."""
         ...
 
     async def update_pull_request(self, number: int, proposal: Proposal, key: str) -> PullRequest:

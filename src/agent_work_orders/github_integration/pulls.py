@@ -70,6 +70,8 @@ class Pulls(Speaker):
             words = said(error)
             if "no commits between" in words:
                 raise _no_changes(proposal) from error
+            if proposal.draft and "draft pull requests are not supported" in words:
+                raise _no_drafts(proposal) from error
             if "already exists" not in words:
                 raise
             return await self._adopt(proposal, key)
@@ -192,6 +194,14 @@ def said(error: Refused | Permanent) -> str:
     """The service's words, in lower case."""
     errors = error.context.get("errors") or []
     return " ".join([str(error.context.get("said", "")), *map(str, errors)]).lower()
+
+
+def _no_drafts(proposal: Proposal) -> Permanent:
+    return Permanent(
+        "drafts_unsupported",
+        f"{proposal.repository.full_name} has no draft pull requests (private, in a small plan)",
+        hint="Open it without `draft`, or leave the task out.",
+    )
 
 
 def _unknown(number: int) -> NotFound:

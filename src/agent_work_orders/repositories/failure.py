@@ -150,7 +150,9 @@ def _of_push(action: str, text: str, context: dict[str, object]) -> Failed | Non
             hint="Look at the branch on the remote; nothing of it was overwritten.",
             **context,
         )
-    if _has(text, "protected branch", "gh006", "push protection", "gh013", "gh009"):
+    if _has(
+        text, "protected branch", "gh006", "push protection", "gh013", "gh009", "refusing to allow"
+    ):
         return Permanent(
             "push_protected",
             "The remote refuses this push by a protection rule",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from agent_work_orders.errors import Permanent, Refused
 from agent_work_orders.github_integration.forge import Proposal, PullRequest, Repository
 from agent_work_orders.github_integration.forges import Forges
@@ -27,7 +29,8 @@ class OpenPullRequest:
         inputs=fields(
             title=text("Its title; from the agent's summary or the order when absent"),
             body=text("Its body; the agent's summary when absent. Facts of the order follow it"),
-            draft=flag("Open it as a draft", default=False),
+            draft=flag("Open it as a draft; ready where there are no drafts", default=False),
+            needs_draft=flag("Fail where there are no drafts", default=False),
             tests={
                 "type": ["object", "null"],
                 "description": "Outputs of the last tests.run, shown as evidence",
@@ -59,6 +62,7 @@ class OpenPullRequest:
         title: str = "",
         body: str = "",
         draft: bool = False,
+        needs_draft: bool = False,
         tests: JsonObject | None = None,
     ) -> JsonObject:
         async with self._workspaces.own(ctx) as workspace:
@@ -81,7 +85,13 @@ class OpenPullRequest:
 
             async def do() -> JsonObject:
                 """Opens one, or brings that of an earlier task of the order up to date."""
-                opened = await forge.open_pull_request(proposal, key)
+                try:
+                    opened = await forge.open_pull_request(proposal, key)
+                except Permanent as refusal:
+                    if refusal.code != "drafts_unsupported" or needs_draft:
+                        raise
+                    ready = msgspec.structs.replace(proposal, draft=False)
+                    opened = await forge.open_pull_request(ready, key)
                 ctx.log("github_pull_request_created", pull_request_url=opened.url)
                 return _receipt(opened, proposal)
 

@@ -84,6 +84,8 @@ class Repository(msgspec.Struct, kw_only=True):
     homepage: str | None = None
     parent_id: int | None = None
     archived: bool = False
+    drafts: bool = True
+    """Whether pull requests can be drafts; private repositories of small plans have none."""
     has_issues: bool = True
     has_projects: bool = True
     has_wiki: bool = True

@@ -56,6 +56,11 @@ def _no_commits(town: Town) -> Answer:
     return town.ask("awo", "POST", "~/pulls", {"title": "x", "head": "empty", "base": "main"})
 
 
+def _no_drafts(town: Town) -> Answer:
+    town.hello.drafts = False
+    return opens(draft=True)(town)
+
+
 def _unrelated(town: Town) -> Answer:
     git = town.world.git(town.hello)
     person = town.world.person(town.account("ann"))
@@ -257,6 +262,7 @@ EXAMPLES: dict[str, Example] = {
     "head_invalid": opens(head="none"),
     "base_invalid": opens(base="none"),
     "no_commits": _no_commits,
+    "no_drafts": _no_drafts,
     "unrelated": _unrelated,
     "pull_exists": _pull_exists,
     "title_or_issue": _no_title,

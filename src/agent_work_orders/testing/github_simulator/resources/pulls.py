@@ -72,6 +72,7 @@ def create(call: Call) -> Answer:
     head = _head(call, repository, body["head"], body.get("head_repo"))
     access.check_role(call, head.repository, "write")
     check_open_new(call, repository, head, base, body["head"])
+    refusals.NO_DRAFTS.when(body.get("draft") and not repository.drafts)
     author = writing.author(call)
     if issue is None:
         repository.last_number += 1

@@ -7,6 +7,12 @@ from agent_work_orders.testing.github_simulator.rule import INVALID, declare
 HEAD_INVALID = declare("head_invalid", 422, INVALID, "pulls/create 422: head invalid")
 BASE_INVALID = declare("base_invalid", 422, INVALID, "pulls/create 422: base invalid")
 NO_COMMITS = declare("no_commits", 422, INVALID, "pulls/create 422: No commits between")
+NO_DRAFTS = declare(
+    "no_drafts",
+    422,
+    "Draft pull requests are not supported in this repository.",
+    "About pull requests: drafts need a public repository or a plan that has them",
+)
 UNRELATED = declare("unrelated", 422, INVALID, "pulls/create 422: no history in common")
 PULL_EXISTS = declare(
     "pull_exists", 422, INVALID, "pulls/create 422: A pull request already exists"
