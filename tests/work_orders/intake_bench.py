@@ -13,8 +13,13 @@ import msgspec
 from site_bench import git, make_source
 
 from agent_work_orders.bootstrap import House, open_house
-from agent_work_orders.errors import NotFound
-from agent_work_orders.github_integration.forge import Issue, PullRequest, Repository
+from agent_work_orders.errors import Environmental, NotFound
+from agent_work_orders.github_integration.forge import (
+    Issue,
+    PullRequest,
+    Repository,
+    RepositoryFacts,
+)
 from agent_work_orders.settings import load
 from agent_work_orders.state_manager.deliveries import DeliveryRecord
 from agent_work_orders.state_manager.records import OrderRecord
@@ -45,6 +50,7 @@ class FakeHub:
         self.files: dict[str, bytes] = {}
         self.calls: list[str] = []
         self.trouble: Exception | None = None
+        self.out_of_reach = self.archived = False
         self.priorities: list[str] = []
 
     def asking(self, priority: str) -> FakeHub:
@@ -59,6 +65,15 @@ class FakeHub:
     async def permission(self, repository: Repository, login: str) -> str:
         self._called(f"permission {login}")
         return self.permissions.get(login, "none")
+
+    async def repository(self, repository: Repository) -> RepositoryFacts:
+        self._called(f"repository {repository.full_name}")
+        if self.out_of_reach:
+            raise Environmental("github_access_lost", "not installed there", hint="Look.")
+        return RepositoryFacts(
+            repository_id=1, full_name=repository.full_name, default_branch="main",
+            private=True, archived=self.archived, fork=False,
+        )  # fmt: skip
 
     async def our_login(self) -> str:
         self._called("our_login")

@@ -11,6 +11,7 @@ from intake_bench import NOW, Desk, base, comment, labeled
 
 from agent_work_orders.work_orders import comment_command
 from agent_work_orders.work_orders.comment_command import CommentCommand, Malformed
+from agent_work_orders.work_orders.comment_verbs import Verbs
 
 FIRST = "0123456789abcdef" * 4
 
@@ -26,6 +27,10 @@ async def desk(folder: Path) -> AsyncIterator[Desk]:
 async def gated(desk: Desk, by: str = "ann") -> tuple[str, str]:
     """An order that asks, and the hash of what it asks for."""
     await desk.deliver("issue_comment", comment("/awo run gated", by, comment_id=100))
+    return await asking(desk)
+
+
+async def asking(desk: Desk) -> tuple[str, str]:
     order_id = desk.orders()[-1].agent_work_order_id
     while not (found := desk.house.rooms.approvals.of_order(order_id)):
         await desk.house.rooms.deliveries.held(0)  # the scribe writes behind the engine
@@ -155,6 +160,34 @@ async def test_four_eyes(folder: Path, eyes: str, state: str) -> None:
         assert (await desk.run_of(order_id)).tasks["ask"].gate.decision == "approved"
 
 
+@pytest.mark.fault("J7")
+@pytest.mark.parametrize("event", ["push", "check_run"])
+async def test_who_pushed_does_not_approve_what_the_rules_made_of_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, event: str
+) -> None:
+    async with Desk(folder).opened(AWO_FOUR_EYES="true") as desk:
+        desk.hub.files[".awo/config.yaml"] = (
+            b"github: {push: [{workflow: gated}], check_failure: [{workflow: gated}]}"
+        )
+        push = {**base("ann", "completed"), "ref": "refs/heads/main", "after": "b" * 40}
+        push["check_run"] = {
+            "id": 5, "name": "ci", "head_sha": "b" * 40, "conclusion": "failure",
+            "check_suite": {"head_branch": "main"}, "app": {"slug": "ci"}, "updated_at": NOW,
+        }  # fmt: skip
+        await desk.deliver(event, push)
+        order_id, subject_hash = await asking(desk)
+        # As if this pull request was what the order had opened.
+        monkeypatch.setattr(Verbs, "_orders", lambda *_: [order_id])
+        renamed = comment(f"/awo approve {subject_hash}", "ann", number=9, pull=True)
+        renamed["sender"]["login"] = renamed["comment"]["user"]["login"] = "ann-new"
+        desk.hub.permissions["ann-new"] = "write"
+        await desk.deliver("issue_comment", renamed)
+        assert (await desk.run_of(order_id)).tasks["ask"].gate.decision == ""
+        said = comment(f"/awo approve {subject_hash}", "bob", number=9, comment_id=2, pull=True)
+        await desk.deliver("issue_comment", said)
+        assert (await desk.run_of(order_id)).tasks["ask"].gate.decision == "approved"
+
+
 async def test_a_subject_decides_only_about_its_own_orders(desk: Desk) -> None:
     order_id, subject_hash = await gated(desk)
     desk.hub.put_issue(8)
@@ -185,6 +218,70 @@ async def test_a_command_under_two_ids_is_done_once(desk: Desk) -> None:
     retried = [what for _, what in desk.audited() if what == "order.retry"]
     assert len(retried) == 1
     assert len([said for said in desk.heard.said if said[1].endswith("comment:3")]) == 1
+
+
+async def killed(desk: Desk, monkeypatch: pytest.MonkeyPatch, said: Any) -> None:
+    """The command is done, and the server ends before it could tell."""
+
+    async def kill(*_: Any, **__: Any) -> None:
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(desk.heard, "react", kill)
+        await desk.deliver("issue_comment", said)
+    desk.clock.at_ms += 60_000
+    desk.fresh()
+
+
+@pytest.mark.fault("A2")
+@pytest.mark.parametrize("verb", ["approve", "reject", "cancel", "retry"])
+async def test_a_verb_that_was_killed_before_its_receipt_answers_as_done(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    order_id, subject_hash = await gated(desk)
+    text = f"/awo {verb}"
+    if verb in ("approve", "reject"):
+        text += f" {subject_hash[:12]}"
+    if verb == "retry":
+        rejected = comment(f"/awo reject {subject_hash}", "bob", comment_id=2)
+        await desk.deliver("issue_comment", rejected)
+    await killed(desk, monkeypatch, comment(text, "bob", comment_id=3))
+    await desk.intake.sweep()
+    [answer] = [said for _, key, said in desk.heard.said if key.endswith("comment:3")]
+    done = {"approve": "approved.", "reject": "rejected.", "cancel": "cancelled."}
+    assert answer.endswith(done.get(verb, "tried again.")) and order_id in answer
+
+
+@pytest.mark.fault("A2")
+async def test_what_was_not_done_is_not_answered_as_done_later(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed after it was refused: another had decided, or they themselves before."""
+    _, subject_hash = await gated(desk)
+    text = f"/awo approve {subject_hash}"
+    await desk.deliver("issue_comment", comment(text, "bob", comment_id=2))
+    desk.clock.at_ms += 1_000
+    for who, number in (("ann", 3), ("bob", 4)):
+        await killed(desk, monkeypatch, comment(text, who, comment_id=number))
+        await desk.intake.sweep()
+        assert desk.heard.said[-1][2].startswith("Not done"), who
+
+
+async def test_a_killed_cancel_is_for_the_order_that_was_meant(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, _ = await gated(desk)
+    await killed(desk, monkeypatch, comment("/awo cancel", comment_id=3))
+    monkeypatch.setattr(desk.intake, "_verbs", None)  # It is tried in vain meanwhile.
+    await desk.deliver("issue_comment", comment("/awo run gated", comment_id=101))
+    desk.fresh()
+    await desk.intake.sweep()
+    stages = {
+        one.agent_work_order_id: (await desk.run_of(one.agent_work_order_id)).stage
+        for one in desk.orders()
+    }
+    assert stages.pop(first) == "ended"
+    assert list(stages.values()) == ["active"]
 
 
 async def test_nothing_to_cancel_is_told(desk: Desk) -> None:

@@ -147,6 +147,16 @@ async def test_what_holds_no_more_starts_nothing(desk: Desk, now: Any) -> None:
 
 
 @pytest.mark.fault("C6")
+@pytest.mark.parametrize(("labels", "made"), [((), 0), (("awo",), 1)])
+async def test_the_label_of_a_pull_request_must_still_be_there(
+    desk: Desk, labels: tuple[str, ...], made: int
+) -> None:
+    desk.hub.put_issue(9, labels=labels, is_pull_request=True)
+    await desk.deliver("pull_request", changed(pulled("labeled"), label={"name": "awo"}))
+    assert len(desk.orders()) == made
+
+
+@pytest.mark.fault("C6")
 async def test_a_storm_of_pushes_reviews_the_last_state_once(desk: Desk) -> None:
     desk.hub.files[".awo/config.yaml"] = REVIEWS
     heads = [f"{n:x}" * 40 for n in range(1, 9)]
@@ -208,6 +218,17 @@ async def test_permissions_are_asked_once_in_five_minutes(desk: Desk) -> None:
     assert desk.hub.calls.count("permission ann") == 2
 
 
+async def test_a_permission_is_of_an_account_and_its_name(desk: Desk) -> None:
+    """A name may be somebody else's a minute later."""
+    await desk.deliver("issue_comment", comment("/awo help"))
+    other = comment("/awo run", comment_id=2)
+    other["sender"]["id"] = other["comment"]["user"]["id"] = 1234
+    desk.hub.permissions["ann"] = "read"
+    assert (await desk.deliver("issue_comment", other)).state == "ignored"
+    assert desk.hub.calls.count("permission ann") == 2
+    assert desk.orders() == []
+
+
 async def test_edits_ask_for_nothing(desk: Desk) -> None:
     for event, payload in (
         ("issues", changed(labeled(), action="edited")),
@@ -266,6 +287,30 @@ async def test_wrong_rules_are_told_with_their_line(desk: Desk) -> None:
     assert number == 7 and ".awo/config.yaml:3:5" in text
 
 
+async def test_wrong_rules_are_told_only_to_writers_who_ask(desk: Desk) -> None:
+    desk.hub.files[".awo/config.yaml"] = b"github: {nonsense: 1}"
+    desk.hub.permissions |= {"awo[bot]": "admin", "other[bot]": "admin"}
+    by_bot = changed(labeled(), sender=person("other[bot]", "Bot"))
+    ours = changed(labeled(), sender=person("awo[bot]", "Bot"))
+    by_app = comment("/awo run")
+    by_app["comment"]["performed_via_github_app"] = {"id": 1}
+    to_bob = changed(labeled(), action="assigned", assignee=person("bob"))
+    for event, payload in (
+        ("issue_comment", comment("/awo run", "eve")), ("issues", labeled("tim")),
+        ("issues", by_bot), ("issues", ours), ("issue_comment", by_app), ("issues", to_bob),
+        ("issue_comment", comment("/awoo", "ann")), ("pull_request", pulled(sender="ann")),
+        ("pull_request", pulled(sender="eve", fork=True)),
+    ):  # fmt: skip
+        assert (await desk.deliver(event, payload)).state == "ignored"
+        assert desk.heard.said == [], payload
+    heard = [who for who, what in desk.audited() if what == "github.not_heard"]
+    assert heard == ["github:eve", "github:tim", "github:other[bot]", "github:ann"]
+    await desk.deliver("issue_comment", comment("/awo run", "ann", comment_id=9))
+    to_us = changed(labeled(), action="assigned", assignee=person("awo[bot]", "Bot"))
+    await desk.deliver("issues", to_us)
+    assert len(desk.heard.said) == 2
+
+
 async def test_an_unknown_workflow_is_told_and_not_tried_again(desk: Desk) -> None:
     found = await desk.deliver("issue_comment", comment("/awo run nothing-there"))
     assert (found.state, found.attempts) == ("ignored", 1)
@@ -285,6 +330,7 @@ async def test_a_push_and_a_failed_check_follow_the_rules_alone(desk: Desk) -> N
         "check_suite": suite, "app": {"slug": "actions"}, "updated_at": NOW,
     }  # fmt: skip
     check = {**base("stranger", "completed"), "check_run": run}
+    check["sender"] = person("actions[bot]", "Bot")
     for event, payload in (("push", push), ("check_run", check)):
         for _ in range(2):
             assert (await desk.deliver(event, payload)).state == "handled"
@@ -301,6 +347,42 @@ async def test_a_push_and_a_failed_check_follow_the_rules_alone(desk: Desk) -> N
     ):
         payload = {**check, "check_run": {**run, "id": 6, **wrong}}
         assert (await desk.deliver("check_run", payload)).state == "ignored", wrong
+    assert len(desk.orders()) == 2
+
+
+FAILED = {
+    "id": 5, "name": "ci", "head_sha": "f" * 40, "conclusion": "failure",
+    "check_suite": {"head_branch": "main"}, "app": {"slug": "actions"}, "updated_at": NOW,
+}  # fmt: skip
+CHECKS = b"github: {check_failure: [{branches: [main], workflow: gated}]}"
+
+
+@pytest.mark.fault("J5")
+async def test_a_failed_check_that_somebody_without_write_access_caused_starts_nothing(
+    desk: Desk,
+) -> None:
+    """A fork's branch may be named as one of ours."""
+    desk.hub.files[".awo/config.yaml"] = CHECKS
+    by_eve = {**base("eve", "completed"), "check_run": FAILED}
+    found = await desk.deliver("check_run", by_eve)
+    assert (found.state, desk.orders()) == ("ignored", [])
+    assert ("github:eve", "github.not_heard") in desk.audited()
+    by_ann = {**base("ann", "completed"), "check_run": FAILED}
+    assert (await desk.deliver("check_run", by_ann)).state == "handled"
+    assert [one.created_by for one in desk.orders()] == ["github:ann"]
+
+
+async def test_a_commit_whose_checks_fail_is_one_order_also_after_it_ended(desk: Desk) -> None:
+    desk.hub.files[".awo/config.yaml"] = CHECKS
+    await desk.deliver("check_run", {**base("ann", "completed"), "check_run": FAILED})
+    [order] = desk.orders()
+    await steer.cancel(desk.house.rooms, order.agent_work_order_id, LOCAL_OPERATOR)
+    other = {**FAILED, "id": 6, "name": "lint"}
+    again = await desk.deliver("check_run", {**base("ann", "completed"), "check_run": other})
+    assert order.agent_work_order_id in again.why
+    assert len(desk.orders()) == 1
+    newer = {**other, "id": 7, "head_sha": "e" * 40}
+    await desk.deliver("check_run", {**base("ann", "completed"), "check_run": newer})
     assert len(desk.orders()) == 2
 
 
@@ -415,6 +497,8 @@ async def test_orders_wait_while_the_repository_is_out_of_reach(
     payload = changed(
         base("bob", action), repositories=repositories, repositories_removed=repositories
     )
+    desk.hub.archived = action == "archived"
+    desk.hub.out_of_reach = event.startswith("installation")
     for _ in range(2):
         assert (await desk.deliver(event, payload)).state == "handled"
     run = await desk.run_of(order_id)
@@ -424,6 +508,61 @@ async def test_orders_wait_while_the_repository_is_out_of_reach(
     back = changed(base("bob", "added"), repositories_added=repositories, repositories_removed=[])
     await desk.deliver("installation_repositories", back)
     assert (await desk.run_of(order_id)).paused == ""
+
+
+@pytest.mark.fault("C12")
+@pytest.mark.parametrize(
+    ("event", "action"),
+    [
+        ("installation", "deleted"),
+        ("installation", "suspend"),
+        ("installation_repositories", "removed"),
+        ("repository", "archived"),
+        ("repository", "deleted"),
+    ],
+)
+@pytest.mark.parametrize("named", [True, False])
+async def test_a_loss_that_is_told_when_access_is_back_pauses_nothing(
+    desk: Desk, event: str, action: str, named: bool
+) -> None:
+    await desk.deliver("issues", labeled())
+    [order] = desk.orders()
+    repositories = [{"id": 1, "full_name": "acme/site"}] if named else []
+    late = changed(
+        base("bob", action), repositories=repositories, repositories_removed=repositories,
+        installation={"id": 5, "account": person("acme", "Organization")},
+    )  # fmt: skip
+    assert (await desk.deliver(event, late)).state == "handled"
+    assert (await desk.run_of(order.agent_work_order_id)).paused == ""
+
+
+@pytest.mark.fault("C12")
+async def test_a_loss_waits_while_the_hub_cannot_be_asked(desk: Desk) -> None:
+    await desk.deliver("issues", labeled())
+    [order] = desk.orders()
+    desk.hub.trouble = QuotaHeld("installation:1", "primary_limit", NOW_MS + 60_000)
+    removed = changed(
+        base("bob", "removed"), repositories_removed=[{"id": 1, "full_name": "acme/site"}]
+    )
+    found = await desk.deliver("installation_repositories", removed)
+    assert (found.state, found.attempts) == ("waiting", 0)
+    assert (await desk.run_of(order.agent_work_order_id)).paused == ""
+    desk.hub.trouble, desk.hub.out_of_reach = None, True
+    desk.clock.at_ms += 60_000
+    await desk.intake.sweep()
+    assert (await desk.run_of(order.agent_work_order_id)).paused == "asked"
+
+
+@pytest.mark.fault("C12")
+async def test_another_repository_of_the_same_name_is_not_the_one_that_is_gone(desk: Desk) -> None:
+    gone = labeled()
+    gone["repository"] |= {"id": 4}
+    await desk.deliver("issues", gone)
+    [order] = desk.orders()
+    deleted = base("bob", "deleted")
+    deleted["repository"] |= {"id": 4}
+    await desk.deliver("repository", deleted)
+    assert (await desk.run_of(order.agent_work_order_id)).paused == "asked"
 
 
 @pytest.mark.fault("C12")
@@ -438,6 +577,7 @@ async def test_a_suspension_that_names_no_repository_means_all_of_its_owner(desk
             "action": action, "sender": person("bob"),
             "installation": {"id": 5, "account": person(owner, "Organization")},
         }  # fmt: skip
+        desk.hub.out_of_reach = action == "suspend"
         assert (await desk.deliver("installation", payload)).state == "handled"
         assert (await desk.run_of(order.agent_work_order_id)).paused == paused, (owner, action)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from intake_bench import NOW, NOW_MS, base, labeled
+from intake_bench import NOW, NOW_MS, base, labeled, person
 
 from agent_work_orders.work_orders import github_event, rules
 from agent_work_orders.work_orders.triggers import Decision, Ignore, Start, decide
@@ -44,6 +44,25 @@ def test_what_orders_do_starts_no_orders() -> None:
     assert isinstance(decided("check_run", check(app={"slug": "awo"})), Ignore)
     assert isinstance(decided("push", push("refs/heads/topic")), Start)
     assert isinstance(decided("push", push(f"refs/heads/{OURS}")), Ignore)
+
+
+def test_a_failed_check_is_of_who_caused_it_unless_a_bot_reports_it() -> None:
+    by_ann = decided("check_run", check())
+    by_bot = decided("check_run", {**check(), "sender": person("actions[bot]", "Bot")})
+    assert isinstance(by_ann, Start) and isinstance(by_bot, Start)
+    assert by_ann.by is not None and by_ann.by.login == "ann"
+    assert by_bot.by is None and by_bot.caused_by.login == "actions[bot]"
+
+
+def test_what_failed_is_a_commit_whichever_of_its_checks_tells() -> None:
+    suite = {**base("ann", "completed"), "check_suite": check()["check_run"] | {"id": 6}}
+    suite["check_suite"] |= {"head_branch": "topic"}
+    found = [
+        decided("check_run", check()), decided("check_run", check(id=6, name="lint")),
+        decided("check_suite", suite), decided("check_run", check(head_sha="c" * 40)),
+    ]  # fmt: skip
+    keys = [one.key for one in found if isinstance(one, Start)]
+    assert keys[0] == keys[1] == keys[2] != keys[3]
 
 
 @pytest.mark.fault("J5")

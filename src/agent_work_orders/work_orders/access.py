@@ -1,8 +1,13 @@
-"""Repositories that we can reach no longer, or again: their orders wait meanwhile, and say why."""
+"""Repositories that we can reach no longer, or again: their orders wait meanwhile, and say why.
+
+An event about lost access may come late, or once more when access is back: the hub is asked first,
+for each repository that has orders at work. What it cannot say now is an error of the call.
+"""
 
 from __future__ import annotations
 
-from agent_work_orders.errors import Refused
+from agent_work_orders.errors import Environmental, NotFound, Refused
+from agent_work_orders.github_integration.forge import Hub, Repository
 from agent_work_orders.github_integration.forges import full_name_of
 from agent_work_orders.repositories import url
 from agent_work_orders.state_manager.records import OrderFilter
@@ -15,16 +20,57 @@ BY = "github"
 PAGE = 500
 _OPEN = ("pending", "running", "waiting", "paused")
 
+Named = tuple[int, str]
+"""A repository's id (0: not known) and name."""
 
-async def change(rooms: Rooms, server_url: str, found: AccessChanged) -> list[str]:
+
+async def change(rooms: Rooms, server_url: str, found: AccessChanged, hub: Hub | None) -> list[str]:
     """Pause the open orders of the repositories, or let those go on that were paused for this.
-    Returns the orders that changed; doing it again changes nothing more."""
-    orders: dict[str, None] = {}
+    Returns the orders that changed; doing it again changes nothing more. Without a hub the event
+    is believed."""
+    orders: dict[str, Named] = {}
     for repository_id, full_name in found.repositories:
-        orders |= dict.fromkeys(_open_orders(rooms, server_url, repository_id, full_name))
+        for order_id in _open_orders(rooms, server_url, repository_id, full_name):
+            orders.setdefault(order_id, (repository_id, full_name))
     if not found.repositories and found.account:
-        orders |= dict.fromkeys(_of_account(rooms, server_url, found.account))
-    return [order_id for order_id in orders if await _change(rooms, order_id, found)]
+        orders |= _of_account(rooms, server_url, found.account)
+    changed, lost = [], dict[Named, bool]()
+    for order_id, named in orders.items():
+        run = await rooms.engine.run(order_id)
+        if run is None or run.stage != "active":
+            continue
+        if found.access == "lost" and hub is not None:
+            if named not in lost:
+                lost[named] = await _is_lost(rooms, server_url, found, named, hub)
+            if not lost[named]:
+                continue
+        if await _change(rooms, order_id, found):
+            changed.append(order_id)
+    return changed
+
+
+async def _is_lost(
+    rooms: Rooms, server_url: str, found: AccessChanged, named: Named, hub: Hub
+) -> bool:
+    repository_id, full_name = named
+    if found.proof == "none":
+        return True
+    try:
+        key = url.parse(f"{server_url}/{full_name}.git", origins=rooms.git_origins).key
+    except Refused:
+        return True
+    try:
+        facts = await hub.repository(Repository(key=key, full_name=full_name))
+    except NotFound:
+        return True
+    except Environmental as error:
+        if error.code != "github_access_lost":
+            raise
+        return True
+    if found.proof == "archived":
+        return facts.archived
+    # Another repository may have taken the name since.
+    return repository_id not in (0, facts.repository_id)
 
 
 async def _change(rooms: Rooms, order_id: str, found: AccessChanged) -> bool:
@@ -65,17 +111,19 @@ def _open_orders(rooms: Rooms, server_url: str, repository_id: int, full_name: s
     return list(found)
 
 
-def _of_account(rooms: Rooms, server_url: str, account: str) -> list[str]:
+def _of_account(rooms: Rooms, server_url: str, account: str) -> dict[str, Named]:
     """Open orders of all repositories of an owner, by their addresses."""
-    found: list[str] = []
+    found: dict[str, Named] = {}
     seen = 0
     while True:
         page = rooms.records.page(OrderFilter(status=_OPEN), limit=PAGE, offset=seen)
         for row in page.agent_work_orders:
             address = row.repository_url
-            name = full_name_of(address, server_url) or address.removeprefix(f"{server_url}/")
+            name = full_name_of(address, server_url)
+            name = name or address.removeprefix(f"{server_url}/").removesuffix(".git")
             if name.partition("/")[0].lower() == account.lower():
-                found.append(row.agent_work_order_id)
+                about = rooms.subjects.of_order(row.agent_work_order_id)
+                found[row.agent_work_order_id] = (about.repository_id if about else 0, name)
         seen += len(page.agent_work_orders)
         if not page.has_more or not page.agent_work_orders:
             return found

@@ -3,12 +3,18 @@
 An order is found by what it is about, or by an id that is named, and must belong to the
 repository where the comment was written. A decision names the hash of what was looked at, and is
 never the requester's own where four eyes are asked for.
+
+A verb may be killed between its doing and its receipt. The next attempt is for the same order, and
+answers as done what it finds done: the intent (`Entry`) was there before it.
 """
 
 from __future__ import annotations
 
+import contextlib
+
 from agent_work_orders.errors import Conflict, NotFound, Refused
 from agent_work_orders.state_manager.approvals import ApprovalRecord
+from agent_work_orders.state_manager.ledger import Entry
 from agent_work_orders.state_manager.records import OrderFilter
 from agent_work_orders.work_orders import approvals, find, steer
 from agent_work_orders.work_orders.comment_command import USAGE
@@ -31,17 +37,13 @@ class Verbs:
         """Once for each comment: a second delivery of it finds what came of the first."""
         rooms = self._rooms
         key = f"github:{scene.event.repository_id}:{asked.key}"
-        entry = await rooms.ledger.intend(
-            key,
-            order_id="",
-            what=f"github.{asked.verb}",
-            intent={"by": asked.by.mark, "delivery": scene.delivery_id},
-            at_ms=rooms.clock.now_ms(),
-        )
-        if entry.receipt is not None:
+        before = await rooms.ledger.find(key)
+        if before is not None and before.receipt is not None:
             return "handled", f"{asked.verb}: done before"
+        if before is None:
+            await self._intend(scene, asked, key)
         try:
-            outcome = await self._do(scene, asked)
+            outcome = await self._do(scene, asked, before)
         except Refused as error:
             if error.status == 503:
                 raise
@@ -52,46 +54,88 @@ class Verbs:
         await rooms.ledger.receive(key, {"outcome": outcome}, at_ms=rooms.clock.now_ms())
         return "handled", f"{asked.verb}: {outcome}"[:500]
 
-    async def _do(self, scene: Scene, asked: Command) -> str:
+    async def _intend(self, scene: Scene, asked: Command, key: str) -> None:
+        intent = {"by": asked.by.mark, "delivery": scene.delivery_id}
+        if asked.verb in ("cancel", "retry"):
+            # Another order may be the newest one at the next attempt.
+            with contextlib.suppress(Refused):
+                intent["order"] = self._target(scene, asked)
+        await self._rooms.ledger.intend(
+            key,
+            order_id="",
+            what=f"github.{asked.verb}",
+            intent=intent,
+            at_ms=self._rooms.clock.now_ms(),
+        )
+
+    async def _do(self, scene: Scene, asked: Command, before: Entry | None) -> str:
         match asked.verb:
             case "approve" | "reject":
-                return await self._decide(scene, asked)
+                try:
+                    return _decided(asked, await self._decide(scene, asked))
+                except Conflict:
+                    done = None if before is None else await self._done(scene, asked, before)
+                    if done is None:
+                        raise
+                    return _decided(asked, done)
             case "cancel":
-                order_id = self._target(scene, asked)
+                order_id = self._target(scene, asked, before)
+                # What is cancelled already is no conflict there.
                 await steer.cancel(self._rooms, order_id, caller_of(scene, asked.by))
                 return f"{order_id} is cancelled."
             case "retry":
-                order_id = self._target(scene, asked)
-                await steer.retry(self._rooms, order_id, caller_of(scene, asked.by))
+                order_id = self._target(scene, asked, before)
+                await self._retry(scene, asked, before, order_id)
                 return f"{order_id} is tried again."
         return USAGE
 
-    async def _decide(self, scene: Scene, asked: Command) -> str:
+    async def _retry(
+        self, scene: Scene, asked: Command, before: Entry | None, order_id: str
+    ) -> None:
+        try:
+            await steer.retry(self._rooms, order_id, caller_of(scene, asked.by))
+        except Conflict:
+            run = await self._rooms.engine.run(order_id)
+            if before is None or run is None or run.stage != "active":
+                raise
+
+    async def _done(self, scene: Scene, asked: Command, before: Entry) -> ApprovalRecord | None:
+        """What this caller decided under this hash since they asked to, in just this way."""
+        wanted = "approved" if asked.verb == "approve" else "rejected"
+        name = caller_of(scene, asked.by).name
+        for one in self._named(scene, asked.said.subject_hash):
+            at_ms = one.decided_at_ms or 0
+            if (one.state, one.decided_by) == (wanted, name) and at_ms >= before.intended_at_ms:
+                return one
+            # The list of approvals is written behind the run.
+            run = await self._rooms.engine.run(one.run_id) if one.state == "asked" else None
+            task = None if run is None else run.tasks.get(one.path)
+            gate = None if task is None else task.gate
+            if gate is None or gate.subject_hash != one.subject_hash:
+                continue
+            if (gate.decision, gate.by) == (wanted, name):
+                return one
+        return None
+
+    async def _decide(self, scene: Scene, asked: Command) -> ApprovalRecord:
         found = self._asked(scene, asked.said.subject_hash)
         subject = self._rooms.subjects.of_order(found.order_id)
         asked_by = "" if subject is None else subject.asked_by
         # By the number, which stays when somebody takes another name.
         if self._rooms.four_eyes and asked_by.split(":")[0] == str(asked.by.user_id):
             raise approvals.own_order()
-        approved = asked.verb == "approve"
-        await approvals.decide(
+        return await approvals.decide(
             self._rooms,
             found.approval_id,
             caller_of(scene, asked.by, "approver"),
-            approved=approved,
+            approved=asked.verb == "approve",
             comment=asked.said.reason,
             subject_hash=found.subject_hash,
         )
-        return f"{found.path} of {found.order_id} is {'approved' if approved else 'rejected'}."
 
     def _asked(self, scene: Scene, named: str) -> ApprovalRecord:
         """What is asked now under this hash, of the orders about this subject."""
-        found = [
-            one
-            for order_id in self._orders(scene, scene.event.subject)
-            for one in self._rooms.approvals.of_order(order_id)
-            if one.state == "asked" and one.subject_hash.startswith(named)
-        ]
+        found = [one for one in self._named(scene, named) if one.state == "asked"]
         if len(found) != 1:
             raise Conflict(
                 "approval_subject_changed",
@@ -100,8 +144,17 @@ class Verbs:
             )
         return found[0]
 
-    def _target(self, scene: Scene, asked: Command) -> str:
-        named = asked.said.order
+    def _named(self, scene: Scene, named: str) -> list[ApprovalRecord]:
+        return [
+            one
+            for order_id in self._orders(scene, scene.event.subject)
+            for one in self._rooms.approvals.of_order(order_id)
+            if one.subject_hash.startswith(named)
+        ]
+
+    def _target(self, scene: Scene, asked: Command, before: Entry | None = None) -> str:
+        named = asked.said.order if before is None else str(before.intent.get("order", ""))
+        named = named or asked.said.order
         if named:
             row = find.record_of(self._rooms, named, caller_of(scene, asked.by))
             return row.agent_work_order_id
@@ -125,3 +178,8 @@ class Verbs:
                 if row.github_pull_request_url == address and row.agent_work_order_id not in found
             ]
         return found
+
+
+def _decided(asked: Command, found: ApprovalRecord) -> str:
+    how = "approved" if asked.verb == "approve" else "rejected"
+    return f"{found.path} of {found.order_id} is {how}."

@@ -13,6 +13,7 @@ from agent_work_orders.clock import Clock
 from agent_work_orders.github_integration.forge import Hub, Repository
 from agent_work_orders.github_integration.quota import Priority
 from agent_work_orders.work_orders import rules
+from agent_work_orders.work_orders.github_event import Person
 from agent_work_orders.work_orders.rules import Rules, RulesInvalid
 
 PERMISSION_S = 300.0
@@ -59,14 +60,15 @@ class HubMemory:
         self,
         repository: Repository,
         repository_id: int,
-        login: str,
+        who: Person,
         priority: Priority = "order",
     ) -> bool:
-        key = (repository_id, login.lower())
+        """Kept for the account and its name together: a name may be somebody else's by now."""
+        key = (repository_id, who.mark)
         known = self._writers.get(key)
         if known is None:
             hub = self._hub.asking(priority)
-            known = await hub.permission(repository, login) in WRITERS
+            known = await hub.permission(repository, who.login) in WRITERS
             self._writers.put(key, known)
         return known
 

@@ -23,7 +23,7 @@ from agent_work_orders.state_manager.deliveries import DAY_MS, KEEP_MS, Delivery
 from agent_work_orders.work_orders import access, github_event, rules, triggers
 from agent_work_orders.work_orders.comment_command import USAGE
 from agent_work_orders.work_orders.comment_verbs import Verbs
-from agent_work_orders.work_orders.github_event import GitHubEvent, Unusable
+from agent_work_orders.work_orders.github_event import GitHubEvent, Person, Unusable
 from agent_work_orders.work_orders.hub_memory import HubMemory
 from agent_work_orders.work_orders.react import Result, Scene, Starter, said, scene_of
 from agent_work_orders.work_orders.rooms import Rooms
@@ -157,7 +157,7 @@ class Intake:
             return "ignored", f"not as GitHub sends it: {error}"
         changed = triggers.access_change(event)
         if changed is not None:
-            orders = await access.change(self._rooms, self._server_url, changed)
+            orders = await access.change(self._rooms, self._server_url, changed, self._hub)
             return "handled", f"{changed.why}: {len(orders)} orders"
         if event.name == "push" and event.branch == event.default_branch and self._hub is not None:
             self._memory.forget_rules(event.repository_id)
@@ -182,7 +182,7 @@ class Intake:
         try:
             given = await memory.rules(scene.repository, event.repository_id, waits)
         except RulesInvalid as error:
-            return await self._refused(scene, error)
+            return await self._rules_invalid(scene, error, waits)
         our_login = await memory.our_login()
         decision = triggers.decide(event, given, our_login, received_at_ms)
         match decision:
@@ -192,13 +192,8 @@ class Intake:
                 return "ignored", decision.why
             case triggers.AccessChanged():
                 return "ignored", decision.why
-        by = decision.by
-        if by is not None:
-            writer = await memory.may_write(scene.repository, event.repository_id, by.login, waits)
-            if not writer:
-                why = f"{by.login} has no write access"
-                await self._audit(event, why)
-                return "ignored", why
+        if decision.by is not None and (why := await self._not_writer(scene, decision.by, waits)):
+            return "ignored", why
         try:
             match decision:
                 case triggers.Start():
@@ -212,6 +207,26 @@ class Intake:
             if error.status == 503:
                 raise
             return await self._refused(scene, error)
+
+    async def _not_writer(self, scene: Scene, by: Person, waits: Priority) -> str:
+        """Why they are not heard, which is audited; empty for who may write."""
+        event = scene.event
+        if await self._memory.may_write(scene.repository, event.repository_id, by, waits):
+            return ""
+        why = f"{by.login} has no write access"
+        await self._audit(event, why)
+        return why
+
+    async def _rules_invalid(self, scene: Scene, error: RulesInvalid, waits: Priority) -> Result:
+        """Told to a writer who asked for something: strangers and bots cannot make us talk."""
+        event = scene.event
+        unheard = triggers.unanswered(event, await self._memory.our_login())
+        if unheard is None:
+            why = await self._not_writer(scene, event.sender, waits)
+            return ("ignored", why) if why else await self._refused(scene, error)
+        if unheard.audited:
+            await self._audit(event, unheard.why)
+        return "ignored", f"{unheard.why}; {error}"
 
     async def _refused(self, scene: Scene, error: Refused) -> Result:
         """What is asked for cannot be done as it is: told to who asked, not tried again."""

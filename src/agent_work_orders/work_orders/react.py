@@ -102,18 +102,22 @@ class Starter:
             return None, ""
         hub = self._hub.asking("person" if asked.commanded else "order")
         try:
+            pull = None
             if event.is_pull:
                 pull = await hub.pull_request(scene.repository, event.number)
-                shut = pull.state in ("closed", "merged")
-                return pull, "it is closed by now" if shut else ""
+                if pull.state in ("closed", "merged"):
+                    return pull, "it is closed by now"
+                if not asked.label:
+                    return pull, ""
+            # Of a pull request too: its labels are those of the issue of the same number.
             issue = await hub.issue(scene.repository, event.number)
         except NotFound:
             return None, "it is gone by now"
         if issue.state != "open":
-            return None, "it is closed by now"
+            return pull, "it is closed by now"
         if asked.label and asked.label not in issue.labels:
-            return None, "the label is gone by now"
-        return None, ""
+            return pull, "the label is gone by now"
+        return pull, ""
 
     async def _open_orders(self, scene: Scene, asked: Start) -> dict[str, str]:
         """Open ones about the same thing for the same purpose, with what asked for each."""
@@ -172,7 +176,7 @@ class Starter:
                 repository_id=scene.event.repository_id,
                 subject=asked.subject,
                 purpose=asked.purpose,
-                asked_by="" if asked.by is None else asked.by.mark,
+                asked_by=asked.caused_by.mark,
                 at_ms=at_ms,
             )
         )

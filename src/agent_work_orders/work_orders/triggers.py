@@ -1,8 +1,9 @@
 """What an event asks for: a pure decision from the event and the rules. Nobody is believed yet.
 
 `Start` and `Command` are wishes of a person (`by`), who must still be found to have write access;
-only a push or a failed check that the repository's own rules name needs nobody. Edits never ask
-for anything; neither do bots, nor our own account. What is asked is named by `key`: by the thing
+only a push (who pushed could write) and a check that a bot reports as failed, where the
+repository's own rules name them, need nobody. Edits never ask for anything; neither do bots, nor
+our own account. What is asked is named by `key`: by the thing
 that asked (a comment's id, the moment of a label), so that a second delivery of it is the same.
 """
 
@@ -27,6 +28,9 @@ MARK = "<!-- awo:"
 
 Purpose = Literal["run", "review", "test", "push", "check"]
 Access = Literal["lost", "back"]
+Proof = Literal["reach", "archived", "none"]
+"""What the hub must say before access counts as lost, as events come late and again: that it is
+out of reach, that it is archived, or nothing."""
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +42,8 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     by: Person | None
     """Who must have write access; None when the rules alone ask."""
+    caused_by: Person
+    """Whose doing it comes from, also when the rules alone ask: not who approves it."""
     commanded: bool = False
     """By a comment: also when an order about it is open, and answered there."""
     supersedes: bool = False
@@ -72,6 +78,7 @@ class AccessChanged(msgspec.Struct, frozen=True, kw_only=True):
     """Ids and names."""
     account: str = ""
     """Whose repositories are all meant, when an installation names none of them."""
+    proof: Proof = "reach"
 
 
 class Ignore(msgspec.Struct, frozen=True, kw_only=True):
@@ -221,8 +228,13 @@ def access_change(event: GitHubEvent) -> AccessChanged | None:
                 access="back", why="the repository was added", repositories=event.repositories
             )
         case "repository", "renamed" | "transferred" | "archived" | "deleted":
+            # What has another name is reached by its old one too, but not what orders push to.
+            needed: dict[str, Proof] = {"archived": "archived", "deleted": "reach"}
             return AccessChanged(
-                access="lost", why=f"the repository was {event.action}", repositories=here
+                access="lost",
+                why=f"the repository was {event.action}",
+                repositories=here,
+                proof=needed.get(event.action, "none"),
             )
         case "repository", "unarchived":
             return AccessChanged(access="back", why="the repository is back", repositories=here)
@@ -285,10 +297,11 @@ def _check(event: GitHubEvent, given: Rules, our_login: str) -> Decision:
             prompt = f"A check failed at commit {check.head_sha}:\n" + untrusted.block(
                 "name of the check", check.name
             )
-            kind = "suite" if check.suite else "check"
-            key = f"{kind}:{check.check_id}"
+            # One order for a commit, however many of its jobs fail, and whenever.
+            key = f"{check.head_sha}:{rule.workflow}"
             start = _start(event, rule.workflow, "check", key, prompt=prompt)
-            return msgspec.structs.replace(start, by=None, base_branch=check.branch)
+            by = None if event.sender.bot else event.sender
+            return msgspec.structs.replace(start, by=by, base_branch=check.branch)
     return Ignore(why="no rule for this check")
 
 
@@ -305,18 +318,40 @@ def _rerun(event: GitHubEvent) -> Decision:
     return Command(verb="retry", subject=subject, key=key, by=event.sender, said=said)
 
 
-def _remark(event: GitHubEvent, given: Rules) -> Decision:
+def unanswered(event: GitHubEvent, our_login: str) -> Ignore | None:
+    """Why nobody is told that the rules cannot be read; None when the sender is a person who asked
+    for something (and must still be found to have write access)."""
+    if same_login(event.sender.login, our_login):
+        return Ignore(why="our own doing")
+    if event.sender.bot:
+        return Ignore(why=f"{event.sender.login} is a bot", audited=True)
+    if event.remark is not None:
+        said = _said(event)
+        return said if isinstance(said, Ignore) else None
+    ours = event.action == "assigned" and same_login(event.assignee, our_login)
+    return None if ours or event.action == "labeled" else Ignore(why="nobody asked")
+
+
+def _said(event: GitHubEvent) -> CommentCommand | Malformed | Ignore:
+    """The command that a person wrote themselves."""
     remark = event.remark
     wanted = "submitted" if event.name == "pull_request_review" else "created"
     if remark is None or event.action != wanted:
         return Ignore(why=f"no rule for {event.name}.{event.action}")
     said = comment_command.parse(remark.text)
-    if said is None or not given.commands:
+    if said is None:
         return Ignore(why="not a command")
     if remark.author.user_id != event.sender.user_id or remark.author.bot or remark.by_app:
         return Ignore(why="a command that no person wrote themselves", audited=True)
-    if MARK in remark.text:
-        return Ignore(why="our own doing")
+    return Ignore(why="our own doing") if MARK in remark.text else said
+
+
+def _remark(event: GitHubEvent, given: Rules) -> Decision:
+    remark, said = event.remark, _said(event)
+    if isinstance(said, Ignore):
+        return said
+    if remark is None or not given.commands:
+        return Ignore(why="not a command")
     key = f"{remark.kind}:{remark.comment_id}"
     if isinstance(said, Malformed):
         return Answer(why=said.why, key=key, by=event.sender)
@@ -338,6 +373,7 @@ def _start(
         prompt=prompt or _prompt(event, purpose, more),
         title=event.title,
         by=event.sender,
+        caused_by=event.sender,
     )
 
 
