@@ -42,7 +42,7 @@ WANTED = {
     ("pull:2", "run", "github:codertocat"),
     ("pull:2", "review", "github:codertocat"),
     ("branch:master", "push", "github:rules"),
-    ("branch:changes", "check", "github:rules"),
+    ("branch:changes", "check", "github:codertocat"),
 }
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
 
