@@ -18,6 +18,7 @@ from agent_work_orders.errors import (
     NotFound,
     Permanent,
     Refused,
+    Transient,
     Unavailable,
     Unknown,
 )
@@ -41,6 +42,8 @@ class FakeHub:
         self.checks: list[tuple[str, Check]] = []
         self.lost: Exception | None = None
         self.asked: list[str] = []
+        self.login = "awo[bot]"
+        self.statuses: list[tuple[str, str, str]] = []
 
     def asking(self, priority: str) -> FakeHub:
         self.asked.append(priority)
@@ -50,6 +53,16 @@ class FakeHub:
         if self.lost is not None:
             lost, self.lost = self.lost, None
             raise lost
+
+    async def our_login(self) -> str:
+        return self.login
+
+    async def set_status(
+        self, _repository: Any, sha: str, *, context: str, state: str, **_more: str
+    ) -> None:
+        if (sha, context, state) not in self.statuses:  # as the real one
+            self.statuses.append((sha, context, state))
+        self._answer()
 
     async def find_comment(self, _repository: Any, _number: int, key: str) -> Comment | None:
         found = [n for n, one in enumerate(self.comments) if one[0] == key]
@@ -65,6 +78,8 @@ class FakeHub:
         return next((n for n, one in enumerate(self.checks) if one[0] == key), None)
 
     async def add_check(self, _repository: Any, check: Check, key: str) -> int:
+        if not self.login.endswith("[bot]"):
+            raise Permanent("github_refused", "You must authenticate via a GitHub App.", hint="Do.")
         self.checks.append((key, check))
         self._answer()
         return len(self.checks) - 1
@@ -172,3 +187,14 @@ async def test_without_a_hub_it_says_what_to_configure(bench: Bench) -> None:
     bench.rooms = msgspec.structs.replace(bench.rooms, forges=forges)
     with pytest.raises(Permanent, match="github_not_configured"):
         await bench.give()
+
+
+async def test_without_an_app_the_check_is_a_status(bench: Bench) -> None:
+    bench.hub.login = "ann"
+    bench.hub.lost = Unknown("github_answer_lost", "reset", hint="Look.")
+    with pytest.raises(Transient, match="write_lost"):
+        await bench.give(status="failure")
+    for _ in range(2):
+        assert await bench.give(status="failure") == {"check": {"check_id": 0}}
+    assert bench.hub.statuses == [(SHA, "Agent Review", "failure")]
+    assert bench.hub.checks == []

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from agent_work_orders.errors import Refused
+from agent_work_orders.github_integration import verdicts
 from agent_work_orders.github_integration.forge import (
     Annotation,
     Check,
@@ -85,23 +86,19 @@ class CheckCommit(HubTool):
         made: list[int] = []
 
         async def look() -> JsonObject | None:
-            found = await hub.find_check(repository, check.head_sha, key)
+            found = await verdicts.find(hub, repository, check.head_sha, key)
             return None if found is None else {"check_id": found}
 
         async def do() -> JsonObject:
-            made.append(await hub.add_check(repository, check, key))
+            made.append(await verdicts.add(hub, repository, check, key))
             return {"check_id": made[0]}
 
-        if not (await hub.our_login()).endswith("[bot]"):
-            # Only an App may write checks; a status says the same in fewer words.
-            await _set_status(hub, repository, check)
-            return 0
         receipt = await ctx.once(
             key, what="write a check", intent={"head_sha": check.head_sha}, look=look, do=do
         )
         check_id = int(receipt["check_id"])
         if not made:
-            await hub.edit_check(repository, check_id, check, key)
+            await verdicts.edit(hub, repository, check_id, check, key)
         return check_id
 
     def _annotation(self, finding: JsonObject) -> Annotation:
@@ -113,14 +110,6 @@ class CheckCommit(HubTool):
             level=_LEVELS.get(str(finding.get("severity")), "notice"),
             message=self._redact(str(finding.get("message", ""))),
         )
-
-
-async def _set_status(hub: Hub, repository: Repository, check: Check) -> None:
-    ended = {None: "pending", "failure": "failure", "timed_out": "error", "cancelled": "error"}
-    state: Any = ended.get(check.conclusion, "success")
-    await hub.set_status(
-        repository, check.head_sha, context=check.name, state=state, description=check.title
-    )
 
 
 class ReviewPullRequest(HubTool):

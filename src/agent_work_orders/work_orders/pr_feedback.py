@@ -1,7 +1,8 @@
 """Feedback on a pull request from outside: a comment and a concluded check, each written once.
 
 The same feedback (or the same idempotency key) again finds what it wrote and changes nothing. The
-comment comes first: a check that says "failed" should find its explanation there.
+comment comes first: a check that says "failed" should find its explanation there. Where we are no
+App the check is a commit status, and its id 0.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, Literal
 import msgspec
 
 from agent_work_orders.errors import BadRequest, Conflict, NotFound, Unavailable
+from agent_work_orders.github_integration import verdicts
 from agent_work_orders.github_integration.forge import Check, Hub, Repository
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.repositories import url
@@ -139,11 +141,11 @@ async def _conclude(
     )
 
     async def look() -> dict[str, Any] | None:
-        found = await hub.find_check(repository, given.sha, key)
+        found = await verdicts.find(hub, repository, given.sha, key)
         return None if found is None else {"check_id": found}
 
     async def do() -> dict[str, Any]:
-        return {"check_id": await hub.add_check(repository, check, key)}
+        return {"check_id": await verdicts.add(hub, repository, check, key)}
 
     intent = {"repository": repository.full_name, "sha": given.sha}
     return await once(
