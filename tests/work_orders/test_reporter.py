@@ -9,13 +9,13 @@ import msgspec
 import pytest
 
 from agent_work_orders.engines.engine import Change
-from agent_work_orders.errors import Permanent, Transient, Unknown
+from agent_work_orders.errors import Environmental, NotFound, Permanent, Transient, Unknown
 from agent_work_orders.github_integration.forge import Check, Comment, Repository
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.testing.conformance.engine import compiled, order_facts
 from agent_work_orders.testing.fakes.memory_ledger import MemoryLedger
 from agent_work_orders.work_orders import reporter as reporters
-from agent_work_orders.work_orders.reporter import EVERY_MS, LONGEST_PAUSE_MS, Reporter
+from agent_work_orders.work_orders.reporter import EVERY_MS, LONGEST_PAUSE_MS, TRIES, Reporter
 from agent_work_orders.work_orders.voice import Spot
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine import run as runs
@@ -32,7 +32,8 @@ SPOT = Spot(repository=Repository(key="k", full_name="acme/site"), repository_id
 
 
 class Hub:
-    """Comments and checks. `lost` answers are applied and then not heard; `held` sends nothing."""
+    """Comments and checks. `lost` answers are applied and then not heard; `held` sends nothing;
+    `lacks` says of single writes why they are refused."""
 
     def __init__(self) -> None:
         self.comments: dict[int, tuple[str, str]] = {}
@@ -42,6 +43,10 @@ class Hub:
         self.lost = 0
         self.held: QuotaHeld | None = None
         self.refused: Exception | None = None
+        self.lacks: dict[str, Exception] = {}
+        self.tried: list[str] = []
+        self.login = "awo[bot]"
+        self.statuses: list[tuple[str, str, str]] = []
         self.asked: list[str] = []
 
     def asking(self, priority: str) -> Hub:
@@ -53,12 +58,26 @@ class Hub:
             raise self.held
         if self.refused is not None:
             raise self.refused
+        self.tried.append(what)
+        if what in self.lacks:
+            raise self.lacks[what]
         self.sent.append(what)
 
     def _answered(self) -> None:
         if self.lost:
             self.lost -= 1
             raise Unknown("github_answer_lost", "no answer", hint="Look.")
+
+    async def our_login(self) -> str:
+        return self.login
+
+    async def set_status(
+        self, _repository: Any, sha: str, *, context: str, state: str, **more: str
+    ) -> None:
+        self._sending("status")
+        assert context == "Agent Work Orders"
+        self.statuses.append((sha, state, more["description"]))
+        self._answered()
 
     async def find_comment(self, _repository: Any, _number: int, key: str) -> Comment | None:
         self._sending("look")
@@ -143,9 +162,24 @@ class Desk:
         for path in paths:
             self.tell(on.TaskSucceeded(at_ms=2, path=path, attempt=1, outputs={}))
 
+    def fail(self, path: str, attempt: int = 1) -> None:
+        failure = on.Failure(category="permanent", code="c", message="m", hint="h")
+        self.tell(on.TaskFailed(at_ms=2, path=path, attempt=attempt, failure=failure))
+
+    def retry(self) -> None:
+        self.tell(on.RetryAsked(at_ms=3, by="ann"))
+
     async def later(self, ms: int = EVERY_MS) -> None:
         self.at_ms += ms
         await self.reporter.sweep()
+
+    async def restart(self) -> None:
+        await self.fresh().start([ORDER] if self.run.stage != "ended" else [])
+        await self.reporter.finish()
+
+    @property
+    def conclusions(self) -> list[str | None]:
+        return [check.conclusion for _, check in self.hub.checks.values()]
 
     @property
     def comment(self) -> str:
@@ -325,3 +359,149 @@ async def test_what_is_refused_for_good_is_given_up() -> None:
     await desk.later(LONGEST_PAUSE_MS)
     assert desk.hub.sent == []
     assert desk.logged == ["github_report_failed"]
+
+
+@pytest.mark.parametrize("lives", [1, 2, 3])
+async def test_the_last_picture_of_each_life_survives_a_kill(lives: int) -> None:
+    desk = Desk(head_sha=SHA)
+    await desk.later(0)
+    for life in range(1, lives):
+        desk.fail("one", attempt=life)
+        await desk.later()
+        assert desk.conclusions == ["failure"]
+        desk.retry()
+        await desk.later()
+    desk.tell(on.TaskSucceeded(at_ms=4, path="one", attempt=lives, outputs={}))
+    desk.succeed("two")
+    await desk.restart()
+    assert desk.comment.startswith("### ✅ done")
+    assert desk.conclusions == ["success"]
+    assert await desk.ledger.unreceived("github.progress") == []
+    desk.hub.sent.clear()
+    await desk.restart()
+    assert desk.hub.sent == [], "each life has its end"
+
+
+async def test_an_order_has_one_intent_while_it_is_open() -> None:
+    desk = Desk()
+    await desk.later(0)
+    await desk.restart()
+    desk.succeed("one")
+    await desk.later()
+    assert [one.key for one in await desk.ledger.unreceived("github.progress")] == [
+        f"{ORDER}:progress"
+    ]
+
+
+async def _days(desk: Desk, days: int = 2) -> None:
+    for _ in range(days * 24 * 12):
+        await desk.later(300_000)
+
+
+def _lacking() -> Environmental:
+    return Environmental("github_permission_missing", "needs checks=write", hint="Grant it.")
+
+
+@pytest.mark.parametrize("since", ["begin", "end"])
+async def test_a_missing_permission_is_not_asked_for_ever(since: str) -> None:
+    desk = Desk(head_sha=SHA)
+    if since == "begin":
+        desk.hub.lacks["check"] = desk.hub.lacks["edit check"] = _lacking()
+        await desk.later(0)
+        desk.succeed("one")
+        await _days(desk)
+    else:
+        await desk.later(0)
+        desk.succeed("one")
+        await desk.later()
+        desk.hub.lacks["check"] = desk.hub.lacks["edit check"] = _lacking()
+    desk.logged.clear()
+    desk.hub.tried.clear()
+    desk.hub.asked.clear()
+    desk.succeed("two")
+    await _days(desk)
+    assert desk.comment.startswith("### ✅ done"), "what can be said is said"
+    assert len([one for one in desk.hub.tried if "check" in one]) == TRIES
+    assert "look" not in desk.hub.tried, "what was refused is not looked for"
+    assert desk.hub.asked == ["background"] * (TRIES - 1)
+    assert desk.logged == ["github_report_failed"]
+    assert await desk.ledger.unreceived("github.progress") == []
+
+
+async def test_a_permission_that_comes_back_in_time_is_used() -> None:
+    desk = Desk(head_sha=SHA)
+    desk.hub.lacks["check"] = _lacking()
+    desk.succeed("one", "two")
+    await desk.later(0)
+    await desk.later(3_600_000)
+    desk.hub.lacks.clear()
+    await desk.later(3_600_000)
+    assert desk.conclusions == ["success"]
+
+
+async def test_an_answer_that_may_not_be_given_is_given_up() -> None:
+    desk = Desk()
+    await desk.later(0)
+    desk.hub.lacks["comment"] = _lacking()
+    await desk.reporter.say(SPOT, "c1", "Understood.")
+    await _days(desk)
+    assert desk.hub.tried.count("comment") == 1 + TRIES
+    assert await desk.ledger.unreceived("github.say") == []
+
+
+@pytest.mark.parametrize(
+    ("write", "why"),
+    [
+        ("edit", NotFound("github_not_found", "deleted", hint="Look.")),
+        ("edit", Permanent("github_refused", "The conversation is locked", hint="Unlock it.")),
+        ("comment", Permanent("github_refused", "The conversation is locked", hint="Unlock it.")),
+    ],
+)
+async def test_the_check_concludes_without_the_comment(write: str, why: Exception) -> None:
+    desk = Desk(head_sha=SHA)
+    if write == "edit":
+        await desk.later(0)
+        desk.hub.comments.clear()
+    desk.hub.lacks[write] = why
+    await desk.later(0)
+    for path in ("one", "two"):
+        desk.succeed(path)
+        await desk.later()
+    assert desk.conclusions == ["success"]
+    assert desk.hub.comments == {}, "what was deleted is not written again"
+    assert desk.hub.tried.count(write) == 2, "at first, and at the end"
+    assert desk.logged == ["github_report_failed"]
+    assert await desk.ledger.unreceived("github.progress") == []
+
+
+async def test_an_unlocked_conversation_gets_the_end() -> None:
+    desk = Desk(head_sha=SHA)
+    desk.hub.lacks["comment"] = Permanent("github_refused", "locked", hint="Unlock it.")
+    await desk.later(0)
+    desk.hub.lacks.clear()
+    desk.succeed("one", "two")
+    await desk.later()
+    assert desk.comment.startswith("### ✅ done")
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_without_an_app_the_check_is_a_status(restarts: bool) -> None:
+    desk = Desk(head_sha=SHA)
+    desk.hub.login = "ann"
+    refused = Permanent("github_refused", "You must authenticate via a GitHub App.", hint="Do.")
+    desk.hub.lacks = {"check": refused, "edit check": refused}
+    await desk.later(0)
+    facts = desk.run.order
+    newer = "b" * 40
+    desk.run = msgspec.structs.replace(
+        desk.run, order={**facts, "github": {**facts["github"], "head_sha": newer}}
+    )
+    desk.succeed("one", "two")
+    if restarts:
+        await desk.restart()
+    else:
+        await desk.later()
+    assert desk.comment.startswith("### ✅ done")
+    states = [(sha, state) for sha, state, _ in desk.hub.statuses]
+    assert states == [(SHA, "pending"), (newer, "success"), (SHA, "success")]
+    assert desk.logged == []

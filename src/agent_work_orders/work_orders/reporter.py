@@ -6,11 +6,12 @@ to a command is an intent in the ledger first. So nothing is lost, and nothing i
 
 - A comment or check is created through `once`, and found again by its key after a lost answer.
 - Editing says what should be; repeating it is harmless.
-- An intent `PROGRESS` stands for each order until its last picture was shown; a restart takes up
-  those, and the orders that are open.
+- An intent `PROGRESS` stands for each order until its last picture was shown, and another one for
+  each time that it is opened again; a restart takes up those, and the orders that are open.
 
 Nobody waits for it. What cannot be sent now is sent later: after the time that the quota names, or
-with growing pauses; what is refused for good is given up and logged.
+with growing pauses; what is refused for good is given up and logged. So is, after `TRIES`, what
+lacks a permission, unless the order goes on.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from typing import Any
 import msgspec
 
 from agent_work_orders.engines.engine import Change
-from agent_work_orders.errors import AgentWorkOrdersError, Failed
+from agent_work_orders.errors import AgentWorkOrdersError, Environmental
 from agent_work_orders.github_integration.forge import Hub, Reaction, Repository
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.state_manager.ledger import Entry
-from agent_work_orders.state_manager.once import once
-from agent_work_orders.work_orders.picture import Picture, draw, superseded
+from agent_work_orders.work_orders.picture import draw
 from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.showing import FAILED, Showing, Subject, may_pass
 from agent_work_orders.work_orders.voice import Spot
 from agent_work_orders.workflow_engine.run import Run
 
@@ -38,42 +39,20 @@ EVERY_MS = 5_000
 """Between two edits of one order's comment; the last picture does not wait."""
 FIRST_PAUSE_MS = 2_000
 LONGEST_PAUSE_MS = 300_000
+TRIES = 5
+"""Of what lacks something that only people can give, with pauses from ten minutes on."""
 AT_ONCE = 8
 """Different things, that is: each of them is several requests of a fraction of a second."""
-_UNHURRIED = ("running", "waiting")
-
-
-class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """What of `order.github` is needed here."""
-
-    issue: int | None = None
-    pull_request: int | None = None
-    head_sha: str | None = None
-
-    @property
-    def number(self) -> int | None:
-        return self.issue if self.issue is not None else self.pull_request
-
-
-class _Shown(msgspec.Struct):
-    """What this process knows to be on the hub."""
-
-    comment: str = ""
-    checks: dict[str, tuple[str, str]] = {}
-    """By commit: title and conclusion."""
-    at_ms: int = 0
 
 
 class Reporter:
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
         self._runs: dict[str, Run] = {}
-        self._shown: dict[str, _Shown] = {}
+        self._shown: dict[str, Showing] = {}
         self._due: dict[str, int] = {}
         """When to do what, by the key of its intent."""
         self._failures: dict[str, int] = {}
-        self._unsent: set[str] = set()
-        """Writes that were held: these, of one request each, need no look at the world."""
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -85,10 +64,13 @@ class Reporter:
         run = change.after
         hub = self._rooms.forges.hub
         if hub is not None and run.parent is None and run.order.get("github") is not None:
+            key = f"{run.run_id}:progress"
             self._runs[run.run_id] = run
             shown = self._shown.get(run.run_id)
             soon_ms = 0 if shown is None or run.stage == "ended" else shown.at_ms + EVERY_MS
-            self._plan(f"{run.run_id}:progress", soon_ms)
+            if run.stage == "ended":
+                self._failures.pop(key, None)  # the last picture has tries of its own
+            self._plan(key, soon_ms)
 
     async def say(self, spot: Spot, key: str, text: str) -> None:
         await self._intend(f"say:{key}", SAY, spot, {"text": text})
@@ -107,7 +89,9 @@ class Reporter:
         ledger = self._rooms.ledger
         for what in (SAY, REACT, PROGRESS):
             for entry in await ledger.unreceived(what):
-                self._due[entry.key] = 0
+                # The intent of an order has another key for each time it was opened again.
+                key = f"{entry.order_id}:progress" if what == PROGRESS else entry.key
+                self._due[key] = 0
         for run_id in open_runs:
             with suppress(AgentWorkOrdersError):
                 run = await self._rooms.engine.run(run_id)
@@ -171,27 +155,42 @@ class Reporter:
     async def _failed(self, key: str, error: Exception) -> bool:
         """Whether it is given up."""
         count = self._failures[key] = self._failures.get(key, 0) + 1
-        code = error.code if isinstance(error, AgentWorkOrdersError) else type(error).__name__
-        for_good = isinstance(error, AgentWorkOrdersError) and not (
-            isinstance(error, Failed) and error.category != "permanent"
-        )
-        level = "error" if for_good or not isinstance(error, AgentWorkOrdersError) else "warning"
-        order_id = key.removesuffix(":progress") if key.endswith(":progress") else ""
-        self._rooms.log(
-            order_id, "github_report_failed", level, {"key": key, "error": str(error), "code": code}
-        )
-        if for_good:
-            await self._settle(key, {"given_up": code})
+        code, level, given_up = type(error).__name__, "error", False
+        if isinstance(error, AgentWorkOrdersError):
+            code, given_up = error.code, not may_pass(error)
+            level = "error" if given_up else "warning"
+        lacking, over = isinstance(error, Environmental), self._is_over(key)
+        if not lacking or count == 1:
+            fields = {"key": key, "error": str(error), "code": code}
+            self._rooms.log(_order_of(key), FAILED, level, fields)
+        given_up = given_up or (lacking and over and count >= TRIES)
+        if given_up:
+            await self._give_up(key, code)
             return True
         pause_ms = min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** min(count, 20))
+        if lacking and over:
+            pause_ms = LONGEST_PAUSE_MS * 2**count
         self._due[key] = self._rooms.clock.now_ms() + pause_ms
         return False
+
+    def _is_over(self, key: str) -> bool:
+        """Whether no further change will ask for it again."""
+        run = self._runs.get(_order_of(key))
+        return run is None or run.stage == "ended"
+
+    async def _give_up(self, key: str, code: str) -> None:
+        """The intent of an order that goes on stays: its next change is shown if it can be."""
+        order_id = _order_of(key)
+        if not order_id:
+            await self._settle(key, {"given_up": code})
+        elif self._is_over(key):
+            await self._close(order_id, {"given_up": code})
 
     # -- doing
 
     async def _do(self, key: str) -> bool:
         if key.endswith(":progress"):
-            return await self._show(key.removesuffix(":progress"))
+            return await self._show(_order_of(key))
         entry = await self._rooms.ledger.find(key)
         if entry is not None and entry.receipt is None:
             await self._settle(key, await self._utter(entry))
@@ -214,124 +213,44 @@ class Reporter:
         rooms = self._rooms
         run = self._runs.get(order_id) or await rooms.engine.run(order_id)
         if run is None:
+            await self._close(order_id, {"given_up": "run_unknown"})
             return True
+        run = self._runs.setdefault(order_id, run)
         subject = msgspec.convert(run.order["github"], Subject, strict=False)
         hub, repository = rooms.forges.hub_at(
             str(run.order["repository"]), str(run.order["repository_url"])
         )
-        await self._begin(f"{order_id}:progress", PROGRESS, order_id, {})
+        await self._open(order_id)
         picture = draw(run, order_url=rooms.order_url(order_id))
-        shown = self._shown.setdefault(order_id, _Shown(checks={}))
+        shown = self._shown.setdefault(order_id, Showing(rooms, order_id))
         shown.at_ms = rooms.clock.now_ms()
-        if shown.comment and picture.state in _UNHURRIED:
+        if shown.is_detail(picture) or f"{order_id}:progress" in self._failures:
             hub = hub.asking("background")
-        if subject.number is not None:
-            await self._comment(hub, repository, subject.number, order_id, picture, shown)
-        sha = picture.head_sha or subject.head_sha
-        if sha:
-            await self._check(hub, repository, sha, order_id, picture, shown)
-            await self._supersede(hub, repository, sha, order_id, shown)
-        if picture.over and self._runs.get(order_id, run) is run:
-            await self._settle(f"{order_id}:progress", {"state": picture.state})
-            self._runs.pop(order_id, None)
-            self._shown.pop(order_id, None)
+        await shown.bring(hub, repository, subject, picture)
+        if picture.over and self._runs.get(order_id) is run:
+            await self._close(order_id, {"state": picture.state})
         return True
-
-    async def _comment(
-        self,
-        hub: Hub,
-        repository: Repository,
-        number: int,
-        order_id: str,
-        picture: Picture,
-        shown: _Shown,
-    ) -> None:
-        key = f"{order_id}:progress-comment"
-
-        async def look() -> dict[str, Any] | None:
-            found = await hub.find_comment(repository, number, key)
-            return None if found is None else {"comment_id": found.comment_id}
-
-        async def do() -> dict[str, Any]:
-            made = await hub.add_comment(repository, number, picture.comment, key)
-            shown.comment = picture.comment
-            return {"comment_id": made.comment_id}
-
-        receipt = await self._once(key, order_id, "comment on the subject", look, do)
-        if shown.comment != picture.comment:
-            comment_id = int(receipt["comment_id"])
-            await hub.edit_comment(repository, comment_id, picture.comment, key)
-            shown.comment = picture.comment
-
-    async def _check(
-        self,
-        hub: Hub,
-        repository: Repository,
-        sha: str,
-        order_id: str,
-        picture: Picture,
-        shown: _Shown,
-    ) -> None:
-        key = f"{order_id}:progress-check:{sha}"
-        check, now = picture.check(sha), (picture.title, picture.conclusion or "")
-
-        async def look() -> dict[str, Any] | None:
-            found = await hub.find_check(repository, sha, key)
-            return None if found is None else {"check_id": found}
-
-        async def do() -> dict[str, Any]:
-            made = await hub.add_check(repository, check, key)
-            shown.checks[sha] = now
-            return {"check_id": made}
-
-        receipt = await self._once(key, order_id, "add a check", look, do)
-        if shown.checks.get(sha) != now:
-            await hub.edit_check(repository, int(receipt["check_id"]), check, key)
-            shown.checks[sha] = now
-
-    async def _supersede(
-        self, hub: Hub, repository: Repository, sha: str, order_id: str, shown: _Shown
-    ) -> None:
-        """The order has pushed a newer commit: a check of an older one will never be concluded."""
-        over, beginning = ("superseded", "neutral"), f"{order_id}:progress-check:"
-        for entry in await self._rooms.ledger.entries(order_id):
-            older = entry.key.removeprefix(beginning)
-            if older in (entry.key, sha) or shown.checks.get(older) == over:
-                continue
-            if entry.receipt is not None:
-                check = superseded(older, sha)
-                await hub.edit_check(
-                    repository, int(entry.receipt["check_id"]), check, f"{beginning}{older}"
-                )
-            shown.checks[older] = over
 
     # -- the ledger
 
-    async def _once(self, key: str, order_id: str, what: str, look: Any, do: Any) -> dict[str, Any]:
-        rooms = self._rooms
+    async def _open(self, order_id: str) -> None:
+        """An open intent for this life of the order, whichever it is: those before have theirs."""
+        known = await self._progress(order_id)
+        if all(entry.receipt is not None for entry in known):
+            again = f":{len(known) + 1}" if known else ""
+            await self._begin(f"{order_id}:progress{again}", PROGRESS, order_id, {})
 
-        async def send() -> dict[str, Any]:
-            self._unsent.discard(key)
-            try:
-                made: dict[str, Any] = await do()
-            except QuotaHeld:
-                self._unsent.add(key)
-                raise
-            return made
+    async def _close(self, order_id: str, receipt: dict[str, Any]) -> None:
+        # First, so that what comes meanwhile is kept.
+        self._runs.pop(order_id, None)
+        self._shown.pop(order_id, None)
+        for entry in await self._progress(order_id):
+            if entry.receipt is None:
+                await self._settle(entry.key, receipt)
 
-        async def see() -> dict[str, Any] | None:
-            return None if key in self._unsent else await look()
-
-        return await once(
-            rooms.ledger,
-            rooms.clock,
-            key,
-            order_id=order_id,
-            what=what,
-            intent={},
-            look=see,
-            do=send,
-        )
+    async def _progress(self, order_id: str) -> list[Entry]:
+        entries = await self._rooms.ledger.entries(order_id)
+        return [entry for entry in entries if entry.what == PROGRESS]
 
     async def _intend(self, key: str, what: str, spot: Spot, more: dict[str, Any]) -> None:
         intent = {
@@ -361,3 +280,8 @@ class Reporter:
         hub = self._rooms.forges.hub
         assert hub is not None, "a reporter without a hub has nothing to report to"
         return hub
+
+
+def _order_of(key: str) -> str:
+    """Whose picture is meant; "" for an answer."""
+    return key.removesuffix(":progress") if key.endswith(":progress") else ""
