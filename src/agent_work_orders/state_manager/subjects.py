@@ -18,7 +18,7 @@ class OrderSubject(msgspec.Struct, frozen=True, kw_only=True):
     purpose: str
     """What is to be done about it: `run`, `review`, `test`, `check`, `push`."""
     asked_by: str
-    """`<id>:<login>` of the person, in lower case; empty when nobody asked."""
+    """`<id>:<login>` of the person, in lower case: who asked, or caused what a rule answered."""
     at_ms: int
 
 
