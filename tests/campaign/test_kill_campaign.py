@@ -11,6 +11,7 @@ from crash_driver import Campaign
 from crash_points import POINTS
 
 
+@pytest.mark.slow
 @pytest.mark.fault("A2")
 @pytest.mark.fault("A4")
 @pytest.mark.fault("A5")

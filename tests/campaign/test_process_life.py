@@ -35,6 +35,7 @@ def test_a_second_process_is_refused_and_told_who_is_there(room: Path) -> None:
     first.end()
 
 
+@pytest.mark.slow
 @pytest.mark.fault("A20")
 @pytest.mark.fault("G5")
 def test_sigterm_in_a_long_step_hands_over(room: Path) -> None:
@@ -70,6 +71,7 @@ def small_disk(room: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(home)], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.fault("A13")
 def test_a_full_disk_refuses_new_orders_and_work_goes_on_after(
     room: Path, small_disk: Path
@@ -112,6 +114,7 @@ def fill(path: Path) -> None:
                 continue
 
 
+@pytest.mark.slow
 @pytest.mark.fault("B4")
 def test_a_process_that_was_frozen_goes_on_and_nobody_took_its_place(room: Path) -> None:
     campaign = Campaign(room, seed=10)

@@ -60,7 +60,9 @@ def test_a_crash_at_every_boundary_costs_nothing(scenario: str) -> None:
 @pytest.mark.fault("A30")
 @pytest.mark.fault("A6")
 @pytest.mark.fault("B1")
-@pytest.mark.parametrize("share", range(4))
+@pytest.mark.parametrize(
+    "share", [0, *(pytest.param(share, marks=pytest.mark.slow) for share in range(1, 4))]
+)
 def test_seeds_of_everything_at_once(share: int) -> None:
     tally = campaign.run(campaign.seeds(share * 300, 300))
     hold(tally)

@@ -213,9 +213,10 @@ async def test_no_descriptor_is_left(tmp_path: Path, shop: RepositoryUrl) -> Non
     mirrors = shelf(tmp_path, Given(SECRET))
     mirror = await mirrors.ensure(shop)
     before = len(os.listdir("/proc/self/fd"))
-    for _ in range(3):
+    for _ in range(10):
         await remote_head(mirror, shop, "main")
-    assert len(os.listdir("/proc/self/fd")) == before
+    # The server of this test, in the same process, may be about to open or close one of its own.
+    assert len(os.listdir("/proc/self/fd")) < before + 5
 
 
 def test_a_question_for_a_password_is_not_a_damaged_mirror() -> None:

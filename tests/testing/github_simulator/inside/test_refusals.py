@@ -19,6 +19,8 @@ from agent_work_orders.testing.github_simulator import refusals
 from agent_work_orders.testing.github_simulator.call import Answer, Refusal
 from agent_work_orders.testing.github_simulator.git_store import GitRefused
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES: dict[str, Example] = {
     **refused_requests.EXAMPLES,
     **refused_writing.EXAMPLES,
