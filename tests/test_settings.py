@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from agent_work_orders import settings
+from agent_work_orders.agent_executor import registry
 from agent_work_orders.errors import Refused
+from agent_work_orders.work_orders.submit import SANDBOX_TYPES
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "settings.md"
 
@@ -82,9 +85,17 @@ def test_the_key_of_an_app_is_text_or_a_file_of_its_owner(tmp_path: Path) -> Non
     file = tmp_path / "app.pem"
     file.write_text(PEM)
     file.chmod(0o600)
-    for value in (PEM, PEM.replace("\n", "\\n"), str(file)):
+    packed = base64.b64encode(PEM.encode()).decode()
+    lines = "\n".join(packed[n : n + 20] for n in range(0, len(packed), 20))
+    inner = base64.urlsafe_b64encode(PEM.replace("\n", "\\n").encode()).decode().rstrip("=")
+    wrapped = tmp_path / "app.b64"
+    wrapped.write_text(lines)
+    wrapped.chmod(0o600)
+    text = (PEM, PEM.replace("\n", "\\n"), PEM.replace("\n", "\r\n"))
+    forms = (packed, lines, lines.replace("\n", "\\n"), f" {packed}\n", inner)
+    for value in (*text, *forms, str(file), str(wrapped)):
         found = settings.load({"GITHUB_APP_ID": "7", "GITHUB_PRIVATE_KEY": value})
-        assert (found.github_app_id, found.github_private_key) == (7, PEM)
+        assert (found.github_app_id, found.github_private_key.replace("\r", "")) == (7, PEM)
     for mode in (0o640, 0o604, 0o660):
         file.chmod(mode)
         with pytest.raises(Refused, match="can be read by others") as refused:
@@ -104,6 +115,28 @@ def test_a_key_that_cannot_sign_is_refused_without_its_words(text: str, why: str
     with pytest.raises(Refused, match=why) as refused:
         settings.load({"GITHUB_APP_ID": "7", "GITHUB_PRIVATE_KEY": text})
     assert "MIIE" not in str(refused.value)
+
+
+def test_a_bad_value_is_told_by_its_shape_unless_it_is_harmless() -> None:
+    for environ, told in (
+        ({"AWO_PORT": "-1"}, "given: '-1'"),
+        ({"AWO_PORT": "ghp_0123456789"}, "given: 14 characters"),
+        ({"GITHUB_TOKEN": "short"}, "given: 5 characters"),
+        (
+            {"GITHUB_APP_ID": "7", "GITHUB_PRIVATE_KEY": "MIIE" * 400},
+            "1600 characters, like base64",
+        ),
+        ({"GITHUB_API_URL": "https://a:b@example.com"}, "like an address with a user in it"),
+        ({"AWO_DEFAULT_AGENT": "claude"}, "given: 'claude'"),
+    ):
+        with pytest.raises(Refused) as refused:
+            settings.load(environ)
+        assert told in refused.value.message
+
+
+def test_the_names_of_agents_and_sandboxes_are_the_known_ones() -> None:
+    assert tuple(registry.DESCRIPTIONS) == settings.AGENTS
+    assert set(settings.SANDBOXES) == set(SANDBOX_TYPES)
 
 
 def test_an_app_needs_its_key_and_a_key_its_app() -> None:

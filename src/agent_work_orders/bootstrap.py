@@ -41,15 +41,18 @@ from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
 from agent_work_orders.tools import toolbox
 from agent_work_orders.tools.agent import Agents
+from agent_work_orders.tools.agent_failure import Waits
 from agent_work_orders.tools.workspaces import Workspaces
 from agent_work_orders.work_orders import rules
 from agent_work_orders.work_orders.housekeeper import Housekeeper
 from agent_work_orders.work_orders.intake import Intake
 from agent_work_orders.work_orders.projection import PRIORITIES
+from agent_work_orders.work_orders.questions import Questions
 from agent_work_orders.work_orders.reporter import Reporter
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.work_orders.scribe import Scribe
 from agent_work_orders.work_orders.shelf import Shelf
+from agent_work_orders.work_orders.telling import Telling
 from agent_work_orders.work_orders.transcripts import Transcripts
 from agent_work_orders.work_orders.voice import Voice
 
@@ -118,7 +121,7 @@ async def open_house(
         workspaces = Workspaces(looking.mirrors, sandboxes)
         engine = EmbeddedEngine(
             store.journal,
-            _desk(looking, workspaces, log, redactor),
+            _desk(looking, workspaces, log, redactor, settings),
             clock,
             limits=_limits(settings),
             starts=_starts(store),
@@ -132,21 +135,21 @@ async def open_house(
             redact=redactor.text,
         )
         keeper = Housekeeper(workspaces, rooms, engine.open_runs)
-        scribe, reporter = Scribe(rooms), Reporter(rooms)
-        for observe in (scribe.observe, keeper.observe, reporter.observe):
-            engine.observe(observe)
+        scribe, reporter, questions = Scribe(rooms), Reporter(rooms), Questions(rooms)
+        for one in (scribe, keeper, reporter, questions):
+            engine.observe(one.observe)
         at_end.push_async_callback(reporter.finish)
-        await sandboxes.sweep()
-        await looking.mirrors.sweep()
-        await rooms.forge.sweep()
+        for room in (sandboxes, looking.mirrors, rooms.forge):
+            await room.sweep()
         at_end.push_async_callback(keeper.finish)
         at_end.push_async_callback(scribe.finish)
         at_end.push_async_callback(engine.stop, drain_s=settings.drain_s)
+        at_end.push_async_callback(rooms.telling.settled)
         intake = _intake(settings, rooms, reporter)
         await engine.start()
-        await scribe.catch_up(engine.open_runs())
-        open_orders: set[str] = {ids.order_of(run_id) for run_id in engine.open_runs()}
-        await keeper.reap(sandboxes, open_orders, clock.now_ms())
+        for one in (questions, scribe):
+            await one.catch_up(engine.open_runs())
+        await keeper.reap(sandboxes, set(map(ids.order_of, engine.open_runs())), clock.now_ms())
         await store.feed.trim(FEED_KEEP)
         await reporter.start(engine.open_runs())
         yield House(
@@ -222,13 +225,16 @@ def _sandboxes(settings: Settings, home: Path, clock: Clock) -> LocalSandboxes:
     return LocalSandboxes(home, mirrors, clock, user=user)
 
 
-def _desk(rooms: Rooms, workspaces: Workspaces, log: OrderLog, redactor: Redactor) -> Desk:
+def _desk(
+    rooms: Rooms, workspaces: Workspaces, log: OrderLog, redactor: Redactor, settings: Settings
+) -> Desk:
     agents = Agents(
         workspaces,
         rooms.agents,
         sink=rooms.transcripts.append,
         recall=rooms.transcripts.newest,
         redact=redactor.text,
+        waits=Waits.of(settings.model_wait_floor_s, settings.model_wait_longest_s),
     )
     return Desk(
         toolbox.make(agents, workspaces, rooms.mirrors, rooms.forges, redactor),
@@ -237,6 +243,7 @@ def _desk(rooms: Rooms, workspaces: Workspaces, log: OrderLog, redactor: Redacto
         clock=rooms.clock,
         log=log,
         clean=redactor,
+        before=workspaces.need_approved,
     )
 
 
@@ -271,6 +278,7 @@ def _rooms(
         forges=Forges(local),
         transcripts=Transcripts(home / "transcripts"),
         shelf=Shelf(),
+        telling=Telling(),
         catalogue=toolbox.CATALOGUE,
         clock=clock,
         home=settings.home,

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import os
+import re
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -14,6 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from agent_work_orders.errors import Refused
+from agent_work_orders.security import given as givens
 from agent_work_orders.security import private_key
 from agent_work_orders.security.redaction import SHORTEST
 
@@ -23,6 +26,9 @@ KEY_FILE = "secret.key"
 Synchronous = Literal["FULL", "NORMAL", "EXTRA"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
+AGENTS = ("claude_code", "command", "scripted")
+SANDBOXES = ("git_worktree", "git_branch")
+"""As agent_executor/registry.py and work_orders/submit.py have them, which take time to load."""
 MAX_WEBHOOK_SECRETS = 4
 """One in use and one to come are enough; each is tried on every delivery."""
 
@@ -39,6 +45,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     starts_per_repository_per_hour: int = 10
     starts_per_minute: int = 100
     drain_s: float = 20.0
+    closing_s: float = 1.0
     synchronous: Synchronous = "FULL"
     body_limit_bytes: int = 1_048_576
     allowed_hosts: tuple[str, ...] = ()
@@ -50,6 +57,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     claude_binary: str = ""
     anthropic_base_url: str = ""
     anthropic_api_key: str = ""
+    model_wait_floor_s: float = 30.0
+    model_wait_longest_s: float = 900.0
     github_app_id: int = 0
     github_private_key: str = ""
     """The PEM text, also when the variable names a file."""
@@ -79,34 +88,41 @@ class Field(msgspec.Struct, frozen=True):
     variable: str
     name: str
     meaning: str
+    shown: bool = False
+    """No secret belongs here: what does not fit is repeated, if it is shorter than any secret.
+    Of every other only the shape is told."""
 
 
 FIELDS = (
     Field("AWO_HOME", "home", "The data directory"),
-    Field("AWO_HOST", "host", "Where `awo up` listens; anything but loopback needs API keys"),
-    Field("AWO_PORT", "port", "The port of `awo up`"),
-    Field("AWO_LOG_LEVEL", "log_level", "debug, info, warning or error"),
-    Field("AWO_DEFAULT_SANDBOX", "default_sandbox", "Sandbox type when an order names none"),
-    Field("AWO_DEFAULT_AGENT", "default_agent", "Agent when an order names none"),
-    Field("AWO_RUNNING_TASKS", "running_tasks", "Tasks that run at once, over all orders"),
+    Field("AWO_HOST", "host", "Where `awo up` listens; anything but loopback needs API keys", True),
+    Field("AWO_PORT", "port", "The port of `awo up`", True),
+    Field("AWO_LOG_LEVEL", "log_level", "debug, info, warning or error", True),
+    Field("AWO_DEFAULT_SANDBOX", "default_sandbox", "Sandbox type when an order names none", True),
+    Field("AWO_DEFAULT_AGENT", "default_agent", "Agent when an order names none", True),
+    Field("AWO_RUNNING_TASKS", "running_tasks", "Tasks that run at once, over all orders", True),
     Field(
         "AWO_ORDERS_PER_REPOSITORY",
         "orders_per_repository",
         "Orders of one repository at work at once; 0 is no limit",
+        True,
     ),
     Field(
         "AWO_STARTS_PER_REPOSITORY_PER_HOUR",
         "starts_per_repository_per_hour",
         "Orders of one repository begun per hour; 0 is no limit; the local operator is exempt",
+        True,
     ),
     Field(
         "AWO_STARTS_PER_MINUTE",
         "starts_per_minute",
         "Orders begun per minute; 0 is no limit; the local operator is exempt",
+        True,
     ),
-    Field("AWO_DRAIN_S", "drain_s", "Seconds that running tasks get to end after SIGTERM"),
-    Field("AWO_SYNCHRONOUS", "synchronous", "SQLite's synchronous; below FULL a power cut loses"),
-    Field("AWO_BODY_LIMIT_BYTES", "body_limit_bytes", "Largest request body"),
+    Field("AWO_DRAIN_S", "drain_s", "Seconds that running tasks get to end after SIGTERM", True),
+    Field("AWO_CLOSING_S", "closing_s", "Seconds of /readyz saying `draining` after SIGTERM", True),
+    Field("AWO_SYNCHRONOUS", "synchronous", "SQLite's; below FULL a power cut loses", True),
+    Field("AWO_BODY_LIMIT_BYTES", "body_limit_bytes", "Largest request body", True),
     Field("AWO_ALLOWED_HOSTS", "allowed_hosts", "Further Host headers to accept, by comma"),
     Field("AWO_ALLOWED_ORIGINS", "allowed_origins", "Further Origins to accept, by comma"),
     Field(
@@ -115,25 +131,34 @@ FIELDS = (
         "Where people open the dashboard; what is written to GitHub links there",
     ),
     Field("AWO_GIT_ORIGINS", "git_origins", "Plain-http git servers to allow, by comma"),
-    Field("AWO_AGENT_UID", "agent_uid", "Uid of agents when the server is root; 0 chooses one"),
-    Field(
-        "AWO_AGENT_SCRIPT",
-        "agent_script",
-        "File that the scripted agent follows when an order brings no script",
-    ),
+    Field("AWO_AGENT_UID", "agent_uid", "Uid of agents of a root server; 0 chooses one", True),
+    Field("AWO_AGENT_SCRIPT", "agent_script", "What the scripted agent follows by default"),
     Field("AWO_CLAUDE_BINARY", "claude_binary", "Path of the claude program"),
     Field("ANTHROPIC_BASE_URL", "anthropic_base_url", "Address of the model's API"),
     Field("ANTHROPIC_API_KEY", "anthropic_api_key", "Key of the model's API"),
-    Field("GITHUB_APP_ID", "github_app_id", "Id of the GitHub App to act as"),
+    Field(
+        "AWO_MODEL_WAIT_FLOOR_S",
+        "model_wait_floor_s",
+        "Shortest wait for a model that does not answer or whose quota is used up; it doubles",
+        True,
+    ),
+    Field(
+        "AWO_MODEL_WAIT_LONGEST_S",
+        "model_wait_longest_s",
+        "Longest wait between two tries, unless the model named a later time",
+        True,
+    ),
+    Field("GITHUB_APP_ID", "github_app_id", "Id of the GitHub App to act as", True),
     Field(
         "GITHUB_PRIVATE_KEY",
         "github_private_key",
-        "The App's key: PEM text, or the path of a file that only its owner can read",
+        "The App's key: PEM text, base64 of it, or the path of a file that only its owner can read",
     ),
     Field(
         "GITHUB_INSTALLATION_ID",
         "github_installation_id",
         "The App's only installation; 0 finds it for each repository",
+        True,
     ),
     Field("GITHUB_TOKEN", "github_token", "A plain token; used when there is no App"),
     Field(
@@ -147,13 +172,14 @@ FIELDS = (
         "AWO_GITHUB_TIMEOUT_S",
         "github_timeout_s",
         "Seconds until a request to GitHub's API is given up",
+        True,
     ),
     Field(
         "AWO_GITHUB_RULES",
         "github_rules",
         "A file of rules for repositories that have none; the form of .awo/config.yaml",
     ),
-    Field("AWO_FOUR_EYES", "four_eyes", "true: who asked for an order does not approve in it"),
+    Field("AWO_FOUR_EYES", "four_eyes", "true: nobody approves in orders of their own", True),
     Field(
         "AWO_SECRET_KEY",
         "secret_key",
@@ -176,7 +202,7 @@ def load(environ: Mapping[str, str] | None = None, **given: Any) -> Settings:
         # Who sets it means to check deliveries: an empty one would be signed by anybody.
         raise _invalid("GITHUB_WEBHOOK_SECRET", "it is empty; remove it, or give a secret")
     values |= {name: value for name, value in given.items() if value is not None}
-    values["home"] = Path(values["home"]).absolute()
+    values["home"] = _home(str(values["home"]))
     settings = Settings(**values)
     may_keep = settings.secret_key or (settings.home / KEY_FILE).exists()
     _check(settings, key_may_come=bool(may_keep))
@@ -195,16 +221,22 @@ def with_kept(settings: Settings, kept: Mapping[str, str]) -> Settings:
     whole = msgspec.structs.replace(settings, **values)
     for variable, fits, rule in _github_rules(whole):
         if not fits:
-            raise _invalid(variable, rule)
+            raise _misfit(whole, variable, rule)
     return whole
+
+
+def refuse_unknown(variable: str) -> None:
+    """Refused `setting_invalid` unless it is the name of something that can be kept. A secret in
+    the place of the name is not repeated."""
+    if variable not in KEPT:
+        raise _invalid(givens.named(variable), f"only these are kept: {', '.join(KEPT)}")
 
 
 def to_keep(variable: str, text: str) -> str:
     """The text as it is to be kept: of a file that holds a private key, its content. Refused
     `setting_invalid`."""
-    field = next((one for one in FIELDS if one.variable == variable in KEPT), None)
-    if field is None:
-        raise _invalid(variable, f"only these are kept: {', '.join(KEPT)}")
+    refuse_unknown(variable)
+    field = next(one for one in FIELDS if one.variable == variable)
     value = _read(field, text)
     alone: dict[str, Any] = {"github_app_id": 1} if field.name == "github_private_key" else {}
     _check(Settings(home=Path(), **{field.name: value}, **alone))
@@ -214,7 +246,15 @@ def to_keep(variable: str, text: str) -> str:
 def _check(settings: Settings, *, key_may_come: bool = False) -> None:
     for variable, fits, rule in _rules(settings):
         if not fits and not (key_may_come and variable == "GITHUB_PRIVATE_KEY"):
-            raise _invalid(variable, rule)
+            raise _misfit(settings, variable, rule)
+
+
+def _home(text: str) -> Path:
+    """Told in many places from here on, so it must be what it says it is."""
+    long = len(os.fsencode(text)) > 4_095 or any(len(os.fsencode(p)) > 255 for p in text.split("/"))
+    if long or not text.isprintable() or "://" in text:
+        raise _invalid("AWO_HOME", "the path of a folder", text)
+    return Path(text).absolute()
 
 
 def default_home(environ: Mapping[str, str]) -> Path:
@@ -227,7 +267,7 @@ def _read(field: Field, text: str) -> Any:
         try:
             return private_key.read(text)
         except ValueError as error:
-            raise _invalid(field.variable, str(error)) from None
+            raise _invalid(field.variable, str(error), text) from None
     if field.name in ("github_api_url", "github_server_url", "public_url"):
         return text.rstrip("/")
     if field.name == "github_webhook_secret":
@@ -236,70 +276,72 @@ def _read(field: Field, text: str) -> Any:
         return tuple(part.strip() for part in text.split(",") if part.strip())
     if kind == "bool":
         if text.lower() not in ("true", "false", "1", "0"):
-            raise _invalid(field.variable, "true or false")
+            raise _invalid(field.variable, "true or false", text)
         return text.lower() in ("true", "1")
     try:
         if kind == "int":
             return int(text)
         if kind == "float":
             return float(text)
-    except ValueError as error:
-        raise _invalid(field.variable, f"{text!r} is not a number") from error
+    except ValueError:
+        raise _invalid(field.variable, "not a number", text) from None
     return text
 
 
 def _rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
     """(variable, whether its value fits, what fits). A NaN fits nowhere."""
-    key, address = of.anthropic_api_key, of.anthropic_base_url
     no_limit = "a number from 0 (no limit) on"
+    address = "an http or https address without user, query or fragment"
+    floor_s, longest_s = of.model_wait_floor_s, of.model_wait_longest_s
     return (
         ("AWO_HOST", bool(of.host) and of.host.isprintable(), "an address or a name"),
         ("AWO_PORT", 0 <= of.port <= 65_535, "a port is between 0 and 65535"),
         ("AWO_LOG_LEVEL", of.log_level in get_args(LogLevel), "debug, info, warning or error"),
         ("AWO_SYNCHRONOUS", of.synchronous in get_args(Synchronous), "FULL, NORMAL or EXTRA"),
+        ("AWO_DEFAULT_SANDBOX", of.default_sandbox in SANDBOXES, " or ".join(SANDBOXES)),
+        ("AWO_DEFAULT_AGENT", of.default_agent in AGENTS, " or ".join(AGENTS)),
         ("AWO_RUNNING_TASKS", of.running_tasks >= 1, "at least one task must be able to run"),
         ("AWO_ORDERS_PER_REPOSITORY", of.orders_per_repository >= 0, no_limit),
         ("AWO_STARTS_PER_REPOSITORY_PER_HOUR", of.starts_per_repository_per_hour >= 0, no_limit),
         ("AWO_STARTS_PER_MINUTE", of.starts_per_minute >= 0, no_limit),
         ("AWO_DRAIN_S", 0 <= of.drain_s <= 3_600, "seconds, at most an hour"),
+        ("AWO_CLOSING_S", 0 <= of.closing_s <= 600, "seconds, at most ten minutes"),
         ("AWO_BODY_LIMIT_BYTES", 1_024 <= of.body_limit_bytes <= 2**30, "1 KiB to 1 GiB"),
+        ("AWO_PUBLIC_URL", _maybe_address(of.public_url), address),
         (
-            "AWO_PUBLIC_URL",
-            not of.public_url or _plain_address(of.public_url),
-            "an http or https address without user, query or fragment",
+            "AWO_GIT_ORIGINS",
+            all(map(givens.is_plain_address, of.git_origins)),
+            f"{address}, each",
         ),
         ("AWO_AGENT_UID", 0 <= of.agent_uid < 2**31, "the number of a user"),
-        (
-            "ANTHROPIC_BASE_URL",
-            not address or address.startswith(("https://", "http://")),
-            "an http or https address",
-        ),
-        # Shorter ones could not be taken out of logs without taking words out.
-        ("ANTHROPIC_API_KEY", not key or len(key) >= SHORTEST, f"at least {SHORTEST} characters"),
-        (
-            "AWO_AGENT_SCRIPT",
-            not of.agent_script or Path(of.agent_script).is_file(),
-            "a file that can be read",
-        ),
+        ("ANTHROPIC_BASE_URL", _maybe_address(of.anthropic_base_url), address),
+        ("ANTHROPIC_API_KEY", _maybe_secret(of.anthropic_api_key), _LONG_ENOUGH),
+        ("AWO_MODEL_WAIT_FLOOR_S", 1 <= floor_s <= longest_s, "1 s to AWO_MODEL_WAIT_LONGEST_S"),
+        ("AWO_MODEL_WAIT_LONGEST_S", longest_s <= 86_400, "seconds, at most a day"),
+        ("AWO_AGENT_SCRIPT", _maybe_file(of.agent_script), "a file that can be read"),
+        ("AWO_GITHUB_RULES", _maybe_file(of.github_rules), "a file that can be read"),
         ("AWO_SECRET_KEY", _keys(of.secret_key), "32 bytes in base64 each, by comma"),
         *_github_rules(of),
     )
 
 
+# Shorter ones could not be taken out of logs without taking words out.
+_LONG_ENOUGH = f"at least {SHORTEST} printable characters, no spaces"
+
+
 def _github_rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
-    token, secrets = of.github_token, of.github_webhook_secret
-    long_enough = f"at least {SHORTEST} printable characters, no spaces"
+    secrets = of.github_webhook_secret
     address = "an https address without user, query or fragment (http only on loopback)"
     whole = bool(of.github_app_id) == bool(of.github_private_key)
     return (
         ("GITHUB_APP_ID", of.github_app_id >= 0, "the number of an App"),
         ("GITHUB_PRIVATE_KEY", whole, "GITHUB_APP_ID and GITHUB_PRIVATE_KEY need each other"),
         ("GITHUB_INSTALLATION_ID", of.github_installation_id >= 0, "the number of an installation"),
-        ("GITHUB_TOKEN", not token or _secret(token), long_enough),
+        ("GITHUB_TOKEN", _maybe_secret(of.github_token), _LONG_ENOUGH),
         (
             "GITHUB_WEBHOOK_SECRET",
-            all(map(_secret, secrets)) and len(secrets) <= MAX_WEBHOOK_SECRETS,
-            f"{long_enough}, each; {MAX_WEBHOOK_SECRETS} of them at most",
+            all(map(givens.is_secret, secrets)) and len(secrets) <= MAX_WEBHOOK_SECRETS,
+            f"{_LONG_ENOUGH}, each; {MAX_WEBHOOK_SECRETS} of them at most",
         ),
         ("GITHUB_API_URL", _address(of.github_api_url), address),
         ("GITHUB_SERVER_URL", _address(of.github_server_url), address),
@@ -310,41 +352,47 @@ def _github_rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
 def _keys(text: str) -> bool:
     """Their form; the vault reads them."""
     parts = [part.strip() for part in text.replace("\n", ",").split(",") if part.strip()]
-    return not text or (bool(parts) and all(len(part) == 44 for part in parts))
+    return not text or (
+        bool(parts) and all(re.fullmatch(r"[A-Za-z0-9+/_-]{43}=", part) for part in parts)
+    )
 
 
-def _secret(text: str) -> bool:
-    return len(text) >= SHORTEST and text.isascii() and text.isprintable() and " " not in text
+def _maybe_secret(text: str) -> bool:
+    return not text or givens.is_secret(text)
+
+
+def _maybe_address(text: str) -> bool:
+    return not text or givens.is_plain_address(text)
+
+
+def _maybe_file(text: str) -> bool:
+    try:
+        return not text or stat.S_ISREG(os.stat(text).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def _address(text: str) -> bool:
     """Credentials are sent there: only encrypted, or to this machine."""
-    if not _plain_address(text):
+    if not givens.is_plain_address(text):
         return False
     parts = urlsplit(text)
     return parts.scheme == "https" or parts.hostname in LOOPBACK
 
 
-def _plain_address(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        host, _port = parts.hostname or "", parts.port
-    except ValueError:
-        return False
-    odd = any(character in text for character in "@?#()[]<> ") and "[::1]" not in text
-    return (
-        text.isascii()
-        and text.isprintable()
-        and not odd
-        and parts.scheme in ("http", "https")
-        and bool(host)
-    )
+def _misfit(of: Settings, variable: str, rule: str) -> Refused:
+    value = getattr(of, next(field.name for field in FIELDS if field.variable == variable))
+    return _invalid(variable, rule, ",".join(value) if isinstance(value, tuple) else str(value))
 
 
-def _invalid(variable: str, problem: str) -> Refused:
+def _invalid(variable: str, problem: str, given: str = "") -> Refused:
+    """The one place where it is told what is wrong with a setting. What was given is described,
+    not repeated (security/given.py)."""
+    shown = any(field.shown for field in FIELDS if field.variable == variable)
+    what = f"; given: {givens.told(given, shown=shown)}" if given else ""
     return Refused(
         "setting_invalid",
-        f"{variable}: {problem}",
+        f"{variable}: {problem}{what}",
         hint="See docs/reference/settings.md.",
         field=variable,
     )

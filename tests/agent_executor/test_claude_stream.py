@@ -140,6 +140,34 @@ def test_cost_is_the_difference_only_within_the_same_session() -> None:
     assert turn_of(content, resumed=SESSION, previous_cost_usd=9.0).usage.cost_usd == 0.7
 
 
+OPTIONAL = (
+    "subtype",
+    "result",
+    "session_id",
+    "total_cost_usd",
+    "usage",
+    "api_error_status",
+    "terminal_reason",
+    "permission_denials",
+    "errors",
+)
+ODD: tuple[Any, ...] = (None, "much", 7, -1.5, True, [None, 3, "x"], {"input_tokens": "many"}, [[]])
+
+
+@pytest.mark.fault("N6")
+@pytest.mark.parametrize("field", OPTIONAL)
+@pytest.mark.parametrize("value", ODD, ids=[repr(value) for value in ODD])
+def test_a_good_result_is_good_whatever_its_optional_fields_are(field: str, value: Any) -> None:
+    turn = turn_of(assistant() + result(**{field: value}))
+    assert turn.ok, turn.error
+    assert turn.usage.cost_usd >= 0
+
+
+def test_a_good_result_may_have_null_in_all_optional_fields() -> None:
+    turn = turn_of(assistant() + result(**dict.fromkeys(OPTIONAL)))
+    assert turn.ok, turn.error
+
+
 @pytest.mark.fault("G3")
 def test_the_last_valid_result_counts() -> None:
     twice = result(result="one") + result(result="two") + result(num_turns="many")

@@ -110,6 +110,17 @@ async def test_a_missing_program_is_the_environments_fault(tmp_path: Path) -> No
     assert caught.value.code == "agent_missing"
 
 
+@pytest.mark.fault("N6")
+async def test_a_null_in_a_result_says_nothing(tmp_path: Path) -> None:
+    fields = ("session_id", "cost_usd", "input_tokens", "output_tokens", "turns", "error")
+    line = json.dumps({"type": "result", "text": "Done."} | dict.fromkeys(fields))
+    turn, _, _ = await run(tmp_path, "cat", prompt=line)
+    assert turn.ok and turn.saw_end and turn.text == "Done."
+    odd = json.dumps({"type": "result", "text": "Done.", "error": 5})
+    turn, _, _ = await run(tmp_path, "cat", prompt=odd)
+    assert not turn.saw_end, "it may have said that it failed"
+
+
 async def test_json_lines_are_understood(tmp_path: Path) -> None:
     lines = [
         {"type": "thinking", "text": "hm"},

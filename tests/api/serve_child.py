@@ -15,9 +15,10 @@ from agent_work_orders.settings import Settings
 def main() -> int:
     structlog.configure(processors=[lambda *_: (_ for _ in ()).throw(structlog.DropEvent)])
     home, host, port = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    secrets = tuple(sys.argv[4:])
     try:
         return serve(
-            Settings(home=home, host=host, port=port, drain_s=2),
+            Settings(home=home, host=host, port=port, drain_s=2, github_webhook_secret=secrets),
             lambda url, house: print(url, house.local_key, flush=True),
         )
     except AgentWorkOrdersError as error:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from agent_work_orders.api import body as bodies
 from agent_work_orders.api.app import create_app
+from agent_work_orders.api.pace import TooSlow
 from agent_work_orders.bootstrap import House, open_house
 from agent_work_orders.errors import Environmental, Permanent, Transient
 
@@ -198,7 +199,7 @@ async def test_a_body_that_trickles_is_given_up() -> None:
         return {"type": "http.request", "body": b" ", "more_body": True}
 
     layer = bodies.Body(app, limit_bytes=1_000_000, timeout_s=0.1)
-    with pytest.raises(bodies.TooSlow):
+    with pytest.raises(TooSlow):
         await layer({"type": "http", "headers": []}, receive, receive)
 
 

@@ -38,7 +38,8 @@ async def test_the_steps_inside_a_loop_follow_it(client: Any) -> None:
     answer = await client.get("/api/workflows/agent_workflow_plan_build_test")
     tasks = models.WorkflowAnswer.model_validate(answer.json()).workflow.tasks
     assert [(one.id, one.needs) for one in tasks] == [
-        ("plan", []),
+        ("baseline", []),
+        ("plan", ["baseline"]),
         ("draft", ["plan"]),
         ("implement", ["plan", "draft"]),
         ("implement.build", []),

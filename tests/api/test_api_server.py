@@ -26,7 +26,9 @@ CHILD = Path(__file__).with_name("serve_child.py")
 
 
 @asynccontextmanager
-async def child(home: Path, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[Any]:
+async def child(
+    home: Path, host: str = "127.0.0.1", port: int = 0, *secrets: str
+) -> AsyncIterator[Any]:
     source = Path(__file__).resolve().parents[2] / "src"
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -34,6 +36,7 @@ async def child(home: Path, host: str = "127.0.0.1", port: int = 0) -> AsyncIter
         str(home),
         host,
         str(port),
+        *secrets,
         stdout=asyncio.subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(source)},
     )
@@ -47,7 +50,8 @@ async def child(home: Path, host: str = "127.0.0.1", port: int = 0) -> AsyncIter
 
 async def said(process: Any) -> list[str]:
     async with asyncio.timeout(30):
-        return (await process.stdout.readline()).decode().split()
+        line: bytes = await process.stdout.readline()
+        return line.decode().split()
 
 
 @pytest.mark.fault("A20")
@@ -78,6 +82,40 @@ async def test_it_announces_itself_serves_and_drains(
     store = SqliteStore.open(home, SystemClock())
     assert len(store.journal.load_open().runs) == 1
     await store.close()
+
+
+@pytest.mark.fault("A20")
+async def test_before_it_closes_it_says_that_it_drains(
+    tmp_path: Path, order_body: Any, scripts: Any
+) -> None:
+    async with child(tmp_path / "home") as process:
+        address, key = await said(process)
+        headers = {"Authorization": f"Bearer {key}", "Connection": "close"}
+        async with httpx.AsyncClient(base_url=address, headers=headers, timeout=20) as client:
+            made = await client.post("/api/agent-work-orders", json=order_body(scripts["sleepy"]))
+            assert made.status_code == 201, made.text
+            assert (await client.get("/readyz")).status_code == 200
+            process.send_signal(signal.SIGTERM)
+            async with asyncio.timeout(5):
+                while (ready := await client.get("/readyz")).status_code == 200:
+                    await asyncio.sleep(0.01)
+            assert (ready.status_code, ready.json()["reason"]) == (503, "draining")
+            more = await client.post("/api/agent-work-orders", json=order_body(scripts["sleepy"]))
+            assert (more.status_code, more.json()["code"]) == (503, "server_draining")
+            assert "retry-after" in more.headers
+            kept = await client.get("/api/agent-work-orders")
+            assert len(kept.json()["agent_work_orders"]) == 1
+        async with asyncio.timeout(15):
+            assert await process.wait() == 0
+
+
+async def test_a_second_signal_closes_at_once(tmp_path: Path) -> None:
+    async with child(tmp_path / "home") as process:
+        await said(process)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(15):
+            assert await process.wait() == 0
 
 
 async def test_a_taken_port_is_said(tmp_path: Path) -> None:

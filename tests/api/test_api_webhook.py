@@ -6,12 +6,14 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Any
+from urllib.parse import quote_plus
 
 import httpx
 import pytest
 
 from agent_work_orders.api.app import create_app
-from agent_work_orders.api.webhook import MAX_HELD_BYTES, Webhook
+from agent_work_orders.api.waiting_room import LARGE_ROOM_BYTES
+from agent_work_orders.api.webhook import Webhook
 from agent_work_orders.bootstrap import House, open_house
 from agent_work_orders.security import signature
 from agent_work_orders.settings import Settings
@@ -118,8 +120,9 @@ async def test_the_raw_bytes_are_what_is_signed(
 @pytest.mark.parametrize(
     ("more", "status"),
     [
-        ({"Content-Type": "application/x-www-form-urlencoded"}, 415),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, 400),
         ({"Content-Type": "text/plain"}, 415),
+        ({"Content-Type": ""}, 415),
         ({"Content-Encoding": "gzip"}, 415),
         ({"Content-Encoding": "br"}, 415),
         ({"X-GitHub-Event": "Issues"}, 400),
@@ -135,7 +138,62 @@ async def test_headers_have_the_form_that_github_gives_them(
 ) -> None:
     answer = await post(door, BODY, headers=headers(BODY, **more))
     assert answer.status_code == status
-    assert kept(house) == []
+    [noted] = kept(house)
+    assert (noted.state, noted.has_body) == ("failed", False), "it was signed, so it is shown"
+    assert answer.json()["code"] in noted.why
+    if "X-GitHub-Delivery" in more:
+        assert noted.delivery_id.startswith("unnamed-")
+    again = await post(door, BODY, headers=headers(BODY))
+    assert again.json()["status"] == "accepted", "and taken once it is as it should be"
+
+
+def as_form(content: bytes) -> bytes:
+    return b"payload=" + quote_plus(content).encode()
+
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        BODY, b'{"a": "100 %, a+b & \xc3\xa9; =?"}', b'{"a": "' + b"% +&" * 200_000 + b'"}',
+        b'{"a":1}',
+    ],
+    ids=lambda value: str(value)[:24],
+)  # fmt: skip
+async def test_a_form_is_read_like_json(
+    door: httpx.AsyncClient, house: House, content: bytes
+) -> None:
+    body = as_form(content)
+    answer = await post(door, body, headers=headers(body, **FORM))
+    assert (answer.status_code, answer.json()["status"]) == (202, "accepted")
+    [one] = house.rooms.deliveries.waiting()
+    assert one.body == content
+    unsigned = await post(door, body, headers=headers(content, **FORM))
+    assert unsigned.status_code == 401, "the raw bytes are what is signed"
+    ping = await post(door, body, headers=headers(body, **FORM, **{"X-GitHub-Event": "ping"}))
+    assert ping.json() == {"status": "pong"}
+
+
+@pytest.mark.fault("C10")
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"payload=", "json_invalid"), (b"", "form_invalid"), (b"other=%7B%7D", "form_invalid"),
+        (b"payload=%7B%7D&payload=%7B%7D", "form_invalid"), (b"payload=%7B%ZZ", "json_invalid"),
+        (as_form(b'{"a":' + b"[" * 1_000 + b"]" * 1_000 + b"}"), "json_too_deep"),
+        (as_form(b'{"a": 1, "a": 2}'), "json_invalid"), (as_form(b"[]"), "json_not_object"),
+    ],
+    ids=lambda value: str(value)[:24],
+)  # fmt: skip
+async def test_a_form_has_the_same_bounds(
+    door: httpx.AsyncClient, house: House, body: bytes, code: str
+) -> None:
+    answer = await post(door, body, headers=headers(body, **FORM))
+    assert (answer.status_code, answer.json()["code"]) == (400, code)
+    [noted] = kept(house)
+    assert (noted.state, code in noted.why) == ("failed", True)
 
 
 @pytest.mark.fault("C9")
@@ -216,12 +274,12 @@ async def test_a_body_that_trickles_is_cut_off(house: House) -> None:
 
     with pytest.raises(Exception, match="body_too_slow"):
         await slow.layer(slow.scope(BODY), trickle, slow.send)
-    assert slow.layer._held_bytes == 0
+    assert slow.layer.room.held_bytes == 0
 
 
 @pytest.mark.fault("C9")
 async def test_many_large_bodies_at_once_are_sent_away(house: House) -> None:
-    slow = Slow(house, timeout_s=60, limit_bytes=MAX_HELD_BYTES * 2)
+    slow = Slow(house, timeout_s=60, limit_bytes=LARGE_ROOM_BYTES * 2)
     part = b"x" * (16 * 1024 * 1024)
 
     async def pour() -> Any:
@@ -229,7 +287,7 @@ async def test_many_large_bodies_at_once_are_sent_away(house: House) -> None:
 
     with pytest.raises(Exception, match="webhook_busy"):
         await slow.layer(slow.scope(BODY), pour, slow.send)
-    assert slow.layer._held_bytes == 0, "and the room is free again"
+    assert slow.layer.room.held_bytes == 0, "and the room is free again"
 
 
 async def test_nothing_is_read_of_what_is_not_signed(house: House) -> None:

@@ -180,8 +180,9 @@ class CanaryPlay:
         return dict(whole[self.stage.repository])
 
     def over(self) -> bool:
-        ours = [one["body"] for one in self.records()["comments"]]
-        return any("✅ done" in body for body in ours if ":progress-comment -->" in body)
+        said = [one["body"] for one in self.records()["comments"]]
+        ours = [body for body in said if ":progress-comment -->" in body]
+        return any("done, but unverified" in body for body in ours)
 
     @property
     def http(self) -> httpx.AsyncClient:

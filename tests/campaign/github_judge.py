@@ -48,7 +48,7 @@ def _change(made: Records) -> dict[str, str]:
 def _talk(made: Records) -> dict[str, str]:
     comments = made["comments"]
     progress = [one for one in comments if ":progress-comment -->" in one["body"]]
-    done = [one for one in progress if "✅ done" in one["body"]]
+    done = [one for one in progress if "⚠️ done, but unverified" in one["body"]]
     commands = [one["id"] for one in comments if one["body"].startswith("/awo ")]
     issues = [one["id"] for one in made["issues"]]
     reactions = [(one["on"], one["content"]) for one in made["reactions"]]

@@ -127,7 +127,7 @@ FILES = {
 LABELS = {"awo": "offer", "awo:merge": "merge", "awo:start": "start"}
 _APPROVE = re.compile(r"/awo approve ([0-9a-f]{12})")
 _PROGRESS = re.compile(r"<!-- awo:(\S+):progress-comment -->")
-ENDS = ("✅ done", "❌ failed", "⛔ cancelled")
+ENDS = ("✅ done", "⚠️ done, but unverified", "❌ failed", "⛔ cancelled")
 
 
 class Play:

@@ -171,8 +171,8 @@ def doubled(now: dict[str, Any], number: int) -> list[str]:
     comments = [one for one in now["comments"] if ":progress-comment -->" in one["body"]]
     found = {
         "pull requests": [one["head_ref"] for one in now["pull_requests"]],
-        "comments": [one["number"] for one in comments if "✅ done" in one["body"]],
-        "checks": [one["head_sha"] for one in now["checks"] if one["conclusion"] == "success"],
+        "comments": [one["number"] for one in comments if "⚠️ done, but unverified" in one["body"]],
+        "checks": [one["head_sha"] for one in now["checks"] if one["conclusion"] == "neutral"],
         "reactions": [one["on"] for one in now["reactions"] if one["content"] == "eyes"],
         "branches": [ref for ref in now["branches"] if "wo-" in ref],
     }

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote_plus
 
 import pytest
 from benchmarks.deliveries import Answered, Example
@@ -216,8 +217,12 @@ def _hostile(
     yield "gzip", (415,), made(packed, content_encoding="gzip")
     bomb = gzip.compress(b"0" * 50_000_000)
     yield "a bomb", (415,), made(bomb, content_encoding="gzip")
-    form = b"payload=" + body
-    yield "a form", (415,), made(form, content_type="application/x-www-form-urlencoded")
+    form, kind = b"payload=" + quote_plus(body).encode(), "application/x-www-form-urlencoded"
+    yield "a form, its content signed", (401,), made(form, sign=right, content_type=kind)
+    yield "a form of two", (400,), made(form + b"&" + form, content_type=kind)
+    yield "a form that is cut off", (400,), made(form[:-5], content_type=kind)
+    yield "a form said to be JSON", (400,), made(form)
+    yield "text", (415,), made(body, content_type="text/plain")
     yield "not UTF-8", (400,), made(body.replace(b"bug", b"b\xffg"))
     yield "deep", (400,), made(body[:-1] + b', "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}")
     many = b",".join(b'"k%d": 1' % n for n in range(1_000_000))

@@ -195,3 +195,23 @@ def test_inputs_are_read_by_their_type(awo: Any) -> None:
 def wait_for(path: Path) -> None:
     while not path.exists():
         time.sleep(0.05)
+
+
+@pytest.mark.fault("N10")
+def test_an_answer_to_what_the_branch_was_before_is_refused(awo: Any) -> None:
+    awo.repository()
+    (awo.folder / "gate.yaml").write_text(GATE)
+    [question] = run(awo, EDIT, "--workflow", "gate.yaml", "--json").json["approvals"]
+    order_id, old_hash = question["agent_work_order_id"], question["subject_hash"]
+    [mirror] = (awo.home / "mirrors").glob("*.git")
+    head = f"refs/awo/orders/{order_id}/head"
+    assert awo.git(mirror, "rev-parse", head).strip() == question["head_sha"]
+    awo.git(mirror, "update-ref", head, f"{head}~1")
+    refused = awo.inside("approve", order_id, "--hash", old_hash)
+    assert refused.code == 2 and "branch has moved" in refused.err
+    assert awo.inside("approve", question["approval_id"]).code == 2
+    [again] = awo.inside("approve", "--json").json["approvals"]
+    assert again["approval_id"] != question["approval_id"]
+    assert again["head_sha"] == awo.git(mirror, "rev-parse", head).strip()
+    shown = awo.inside("show", order_id, "--json").json
+    assert shown["agent_work_order"]["waiting_reason"] == "approval"

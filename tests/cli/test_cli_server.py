@@ -139,3 +139,16 @@ def test_an_address_that_means_everywhere_becomes_one_to_go_to() -> None:
     assert browser.reachable("http://0.0.0.0:8420") == "http://127.0.0.1:8420"
     assert browser.reachable("http://[::]:1") == "http://[::1]:1"
     assert browser.reachable("http://127.0.0.1:8420") == "http://127.0.0.1:8420"
+
+
+def test_a_server_that_is_stopped_is_not_waited_for_long(
+    awo: Any, server: subprocess.Popen[str]
+) -> None:
+    server.send_signal(signal.SIGSTOP)
+    try:
+        told = awo("list")
+    finally:
+        server.send_signal(signal.SIGCONT)
+    assert told.code == 1
+    assert "does not answer" in told.err
+    assert "may be stopped" in told.err

@@ -134,5 +134,19 @@ def test_a_withdrawn_job_is_not_taken() -> None:
     lanes: Lanes[str] = Lanes(FREE)
     lanes.enqueue(ticket("a"), "a")
     lanes.enqueue(ticket("b"), "b")
-    lanes.withdraw(ticket("a"), lambda job: job == "a")
+    lanes.withdraw("a")
+    lanes.withdraw("a")
+    assert lanes.queued == 1
     assert drain(lanes) == ["b"]
+
+
+def test_what_was_withdrawn_takes_no_seat_and_no_turn() -> None:
+    lanes: Lanes[str] = Lanes(Limits(running_tasks=9, orders_per_repository=1))
+    for name in ("a1", "a2", "b1", "a3"):
+        lanes.enqueue(ticket(name[0], metered=False), name)
+    lanes.withdraw("a1")
+    assert lanes.take(0) is not None, "a2 has the seat"
+    lanes.withdraw("a3")
+    assert drain(lanes) == [] and lanes.queued == 1
+    lanes.rest(ticket("a"))
+    assert drain(lanes) == ["b1"] and lanes.queued == 0

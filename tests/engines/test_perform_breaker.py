@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from agent_work_orders.clock import SystemClock
-from agent_work_orders.engines.perform import Answer, Desk, Request
+from agent_work_orders.engines.perform import Answer, Desk
+from agent_work_orders.engines.request import Request
 from agent_work_orders.errors import Permanent, Transient
 from agent_work_orders.recovery.breaker import FAILURES, OPEN_MS
 from agent_work_orders.testing.fakes.memory_ledger import MemoryLedger
+from agent_work_orders.tools.tool import MODEL_UNAVAILABLE, Parked
 from agent_work_orders.tools.toolbox import CATALOGUE
 from agent_work_orders.workflow_engine.events import TaskFailed, TaskParked, TaskSucceeded
 
@@ -62,19 +64,28 @@ class Rig:
 
 async def test_it_is_parked_while_the_model_is_down_and_goes_on_after() -> None:
     rig = Rig()
-    rig.model.error = Transient("agent_model_unreachable", "down", hint="x", dependency="model")
+    rig.model.error = Parked(MODEL_UNAVAILABLE, 31_000)
     for _ in range(FAILURES):
-        assert isinstance(await rig.ask(), TaskFailed)
+        assert isinstance(await rig.ask(), TaskParked)
     parked = await rig.ask()
     assert isinstance(parked, TaskParked)
     assert (parked.reason, parked.until_ms) == ("circuit_open", 1_000 + OPEN_MS)
     assert rig.model.asked == FAILURES
-    assert isinstance(await rig.ask("sandbox.exec"), TaskFailed)
-    assert isinstance(await rig.ask(agent="scripted"), TaskFailed)
+    for told in (await rig.ask("sandbox.exec"), await rig.ask(agent="scripted")):
+        assert isinstance(told, TaskParked) and told.reason == MODEL_UNAVAILABLE
     rig.clock.at_ms = parked.until_ms
     rig.model.error = None
     assert isinstance(await rig.ask(), TaskSucceeded)
     assert isinstance(await rig.ask(), TaskSucceeded)
+
+
+async def test_a_used_up_quota_does_not_open_it() -> None:
+    rig = Rig()
+    rig.model.error = Parked("model_quota", 31_000)
+    for _ in range(2 * FAILURES):
+        answer = await rig.ask()
+        assert isinstance(answer, TaskParked) and answer.reason == "model_quota"
+    assert rig.model.asked == 2 * FAILURES
 
 
 async def test_other_failures_do_not_open_it() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_work_orders.clock import SystemClock
-from agent_work_orders.engines import perform
+from agent_work_orders.engines import perform, request
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
 from agent_work_orders.testing.conformance.engine import order_facts
 from agent_work_orders.tools.tool import JsonObject, Prompt, Tool, ToolContext
@@ -37,7 +37,7 @@ async def answer(home: Path, tool: Tool, said: list[Prompt] | None = None) -> pe
         )
         order_id = "wo-aaaaaaaaaaaaaaaa"
         return await desk.perform(
-            perform.Request(
+            request.Request(
                 run_id=order_id,
                 path="a",
                 attempt=1,

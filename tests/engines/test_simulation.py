@@ -160,7 +160,7 @@ class ForgettingEngine(EmbeddedEngine):
         ended = held.run.stage == "ended"
         taken = super().apply(held, event, **how)
         if ended:
-            self._held.pop(held.run.run_id, None)
+            self._memory.open.pop(held.run.run_id, None)
         return taken
 
 

@@ -45,12 +45,13 @@ PROGRAM = textwrap.dedent(
             script = f"echo work > new; id -u; (setsid sleep 600 &); cat {home}/journal"
             done = await sandbox.execute(["/bin/sh", "-c", script])
             assert int(done.stdout.split()[0]) == os.geteuid(), done
-            assert (b"canary" in done.stdout) == (factory.protection() is not None), done
+            unprotected = factory.protection().detail.startswith("UNPROTECTED")
+            assert (b"canary" in done.stdout) == unprotected, done
             sha = await sandbox.commit("work", author="A <a@b>", at_ms=0)
             assert sha and await mirror.show(sha, "new") == b"work\\n"
             await push(mirror, origin, branch, sha, expected=None)
             await sandbox.cleanup()
-        print("protected" if factory.protection() is None else "unprotected")
+        print("unprotected" if unprotected else "protected")
         factory.close()
 
     asyncio.run(main(*sys.argv[1:]))

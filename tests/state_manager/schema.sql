@@ -200,7 +200,7 @@ CREATE TABLE orders (
     cost_usd REAL NOT NULL,
     warnings TEXT NOT NULL,
     run_seq INTEGER NOT NULL
-, rolled_back INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+, rolled_back INTEGER NOT NULL DEFAULT 0, verification TEXT, verification_reason TEXT, cost_certainty TEXT NOT NULL DEFAULT 'exact', branch_offered INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 
 CREATE TABLE plans (
     hash TEXT PRIMARY KEY,

@@ -121,7 +121,12 @@ async def test_what_could_not_be_taken_is_noted(store: SqliteStore) -> None:
     assert noted is not None
     assert (noted.state, noted.why, noted.has_body) == ("failed", "not JSON ?", False)
     assert not await store.deliveries.reopen("bad"), "there is nothing to handle"
-    assert not await store.deliveries.take("bad", "push", b"", 7)
+    assert not store.deliveries.taken("bad")
+    assert await store.deliveries.take("bad", "push", b"{}", 7), "it came again, and is good now"
+    assert not await store.deliveries.take("bad", "push", b"{}", 8)
+    await store.deliveries.note("bad", "push", "too late", 9)
+    [one] = store.deliveries.waiting()
+    assert (one.delivery_id, one.body, one.received_at_ms) == ("bad", b"{}", 7)
 
 
 async def test_large_bodies_come_few_at_a_time(

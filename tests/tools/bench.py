@@ -17,7 +17,8 @@ import msgspec
 from agent_work_orders.agent_executor.registry import Registry
 from agent_work_orders.agent_executor.transcript import decode
 from agent_work_orders.clock import SystemClock
-from agent_work_orders.engines.perform import Answer, Desk, Request
+from agent_work_orders.engines.perform import Answer, Desk
+from agent_work_orders.engines.request import Request
 from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.github_integration.local_forge import LocalForge
 from agent_work_orders.repositories.git import Git

@@ -22,7 +22,10 @@ async def test_it_is_opened_once_with_its_evidence(bench: Bench) -> None:
     assert (review.number, review.state, opened["number"]) == (1, "open", 1)
     proposal = review.proposal
     assert proposal.title == "feat: Do it"
-    assert "scripted" in proposal.facts and "Tests passed: 3 cases" in proposal.facts
+    assert (
+        "scripted" in proposal.facts
+        and "Tests passed: 3 run, 0 failed, 0 skipped" in proposal.facts
+    )
     assert proposal.evidence["files_changed"] == 1
     assert [commit["subject"] for commit in proposal.evidence["commits"]] == ["feat: build: Do it"]
     assert git(bench.source, "rev-parse", BRANCH) == opened["head"]
@@ -104,7 +107,9 @@ async def test_the_agents_own_summary_is_shown_without_secrets(bench: Bench) -> 
     assert review.state == "draft"
     assert review.proposal.title == "feat: A fine change"
     assert review.proposal.body == "Key [redacted] used. <script>x</script>"
-    assert "No tests were run" in review.proposal.facts, "the summary does not take their place"
+    assert "**Unverified**: no tests were run" in review.proposal.facts, (
+        "the summary does not take their place"
+    )
 
 
 @pytest.mark.parametrize("plant", ["ln -s /etc/passwd", "mkdir"])

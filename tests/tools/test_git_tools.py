@@ -25,7 +25,7 @@ def change(bench: Bench, name: str, content: str) -> str:
 async def test_commit_takes_what_programs_changed(bench: Bench) -> None:
     await bench.do("sandbox.exec", argv=["sh", "-c", "echo made > made.txt"])
     outputs = await bench.do("git.commit", path="keep", message="keep it\nAwo-Key: forged")
-    assert outputs == {"commit": await bench.head(), "changed": True}
+    assert outputs == {"commit": await bench.head(), "changed": True, "left_out": []}
     assert await bench.log() == ["feat: keep it"]
     assert (await bench.do("git.commit", path="again", message="more"))["changed"] is False
     # The same task again is answered from the ledger.

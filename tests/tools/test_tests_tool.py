@@ -126,7 +126,7 @@ async def test_a_package_without_tests_or_sense(bench: Bench, content: str) -> N
 @pytest.mark.parametrize(
     ("line", "passed", "says"),
     [
-        ("cp good.xml r.xml; exit 0", True, "all tests passed"),
+        ("cp good.xml r.xml; exit 0", True, "1 test passed"),
         ("cp good.xml r.xml; exit 1", False, "failed"),
         ("cp bad.xml r.xml; exit 0", False, "exit code 0, but the report has 1 failed"),
         ("exit 0", False, "left no report"),
@@ -169,8 +169,8 @@ async def test_the_base_is_tested_as_it_was(bench: Bench) -> None:
     show = ["sh", "-c", "cat README.md; exit 1"]
     base = await bench.do("tests.run", path="base", at="base", command=show)
     head = await bench.do("tests.run", path="head", command=show)
-    assert base["summary"] == "hello"
-    assert head["summary"] == "new"
+    assert base["summary"].splitlines()[1:] == ["hello"]
+    assert head["summary"].splitlines()[1:] == ["new"]
 
 
 @pytest.mark.fault("I1")

@@ -31,7 +31,7 @@ async def asked(site: Site, expires: str = "1h") -> tuple[str, ApprovalRecord]:
 
 async def question(site: Site, order_id: str) -> ApprovalRecord:
     async with asyncio.timeout(10):
-        while not (found := approvals.of_order(site.rooms, order_id, LOCAL_OPERATOR)):
+        while not (found := await approvals.of_order(site.rooms, order_id, LOCAL_OPERATOR)):
             await asyncio.sleep(0.01)
         return found[-1]
 
@@ -47,7 +47,7 @@ async def test_yes_runs_what_was_shown(site: Site) -> None:
     order_id, one = await asked(site)
     assert (one.message, one.state, one.path) == ("Go on?", "asked", "ask")
     assert one.subject["input"] == {"argv": ["echo", "went"]}
-    assert approvals.asked(site.rooms, APPROVER) == [one]
+    assert await approvals.asked(site.rooms, APPROVER) == [one]
     decided = await approvals.decide(
         site.rooms, one.approval_id, APPROVER, approved=True, comment="fine",
         subject_hash=one.subject_hash,
@@ -56,7 +56,7 @@ async def test_yes_runs_what_was_shown(site: Site) -> None:
     await site.until(order_id, "completed")
     kept = await settled(site, one.approval_id)
     assert (kept.state, kept.decided_by, kept.comment) == ("approved", "ann", "fine")
-    assert approvals.asked(site.rooms, APPROVER) == []
+    assert await approvals.asked(site.rooms, APPROVER) == []
     [entry] = [e for e in site.rooms.audit.page(order_id=order_id) if e.what == "approval.approve"]
     assert entry.who == "ann" and entry.details["subject_hash"] == one.subject_hash
 
@@ -87,7 +87,7 @@ async def test_nobody_else_decides(site: Site) -> None:
     stranger = Caller(name="x", role="admin", repositories=("other-1",))
     with pytest.raises(NotFound):
         await approvals.decide(site.rooms, one.approval_id, stranger, approved=True)
-    assert approvals.asked(site.rooms, stranger) == []
+    assert await approvals.asked(site.rooms, stranger) == []
     with pytest.raises(NotFound):
         await approvals.decide(site.rooms, "no-such", APPROVER, approved=True)
     assert site.written() == before

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from intake_bench import NOW, Desk, base, comment, labeled
 
+from agent_work_orders.repositories import url
+from agent_work_orders.repositories.refname import order_ref
 from agent_work_orders.work_orders import comment_command
 from agent_work_orders.work_orders.comment_command import CommentCommand, Malformed
 from agent_work_orders.work_orders.comment_verbs import Verbs
@@ -310,3 +312,25 @@ async def test_the_button_beside_a_check_tries_its_order_again(desk: Desk) -> No
     foreign = {**check, "id": 6, "external_id": "something else"}
     found = await desk.deliver("check_run", {**base("ann", "rerequested"), "check_run": foreign})
     assert found.state == "ignored"
+
+
+@pytest.mark.fault("N10")
+async def test_an_answer_to_what_the_branch_was_before_is_refused(desk: Desk) -> None:
+    order_id, old_hash = await gated(desk)
+    rooms = desk.house.rooms
+    row = rooms.records.get(order_id)
+    assert row is not None
+    mirror = await rooms.mirrors.ensure(url.again(row.repository_url))
+    base = mirror.resolve_base(None).sha
+    await mirror.set_ref(order_ref(order_id, "head"), base, old=None)
+    for number in (2, 3):
+        answer = comment(f"/awo approve {old_hash[:12]}", "bob", comment_id=number)
+        await desk.deliver("issue_comment", answer)
+        assert "Not done" in desk.heard.said[-1][2]
+    await rooms.telling.settled()
+    old, new = sorted(rooms.approvals.of_order(order_id), key=lambda one: one.approval_id)
+    assert (old.subject_hash, old.state, new.state) == (old_hash, "void", "asked")
+    answer = comment(f"/awo approve {new.subject_hash[:12]}", "bob", comment_id=4)
+    await desk.deliver("issue_comment", answer)
+    run = await desk.run_of(order_id)
+    assert run.tasks["ask"].gate.decision == "approved"

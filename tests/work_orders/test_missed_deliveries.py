@@ -104,6 +104,20 @@ async def test_what_was_missed_makes_its_order_once(
     assert len(desk.orders()) == 2
 
 
+@pytest.mark.fault("C7")
+async def test_what_was_only_noted_is_asked_for_again(
+    desk: Desk, hook: FakeHook, missed: MissedDeliveries
+) -> None:
+    """It was refused when there was no room: that it is in the list does not mean it was taken."""
+    guid = hook.missed(1)
+    await desk.house.rooms.deliveries.note(guid, "issues", "20000 wait (intake_full)", NOW_MS)
+    assert await missed.look() == 1
+    await desk.intake.sweep()
+    assert len(desk.orders()) == 1
+    found = desk.house.rooms.deliveries.find(guid)
+    assert found is not None and found.state == "handled"
+
+
 @pytest.mark.fault("A2")
 async def test_what_is_here_is_not_asked_for_again(
     desk: Desk, hook: FakeHook, missed: MissedDeliveries

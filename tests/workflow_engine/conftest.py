@@ -59,10 +59,13 @@ def catalogue() -> Catalogue:
                     at={"type": "string", "enum": ["head", "base"], "default": "head"},
                     require=FLAG,
                     junit=TEXT,
+                    baseline={"type": ["object", "null"]},
+                    tests_may_change=FLAG,
                 ),
                 _object(
                     passed=FLAG,
                     found=FLAG,
+                    verdict=TEXT,
                     exit_code={"type": ["integer", "null"]},
                     total=INTEGER,
                     failed=INTEGER,
@@ -71,6 +74,11 @@ def catalogue() -> Catalogue:
                     report=TEXT,
                 ),
                 timeout_s=1_800.0,
+            ),
+            _tool(
+                "tests.require",
+                _object(("tests",), tests={"type": ["object", "null"]}, unverified=FLAG),
+                _object(passed=FLAG, summary=TEXT),
             ),
             _tool(
                 "sandbox.exec",

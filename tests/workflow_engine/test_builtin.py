@@ -97,10 +97,28 @@ def test_the_schema_for_editors_finds_mistakes(text: str) -> None:
     assert list(validator.iter_errors(yaml_source.load(text, "x")))
 
 
-def test_the_loop_of_plan_build_test_ends_without_tests(catalogue: Catalogue) -> None:
+@pytest.mark.fault("N3")
+@pytest.mark.parametrize(
+    ("at_base", "at_head", "enough"),
+    [
+        ("passed", "passed", True),
+        ("failed", "passed", True),
+        ("unverified", "passed", True),
+        ("passed", "failed", False),
+        ("passed", "unverified", False),
+        ("failed", "unverified", False),
+        ("unverified", "unverified", True),
+        ("unverified", "failed", False),
+    ],
+)
+def test_when_the_loop_of_plan_build_test_ends(
+    at_base: str, at_head: str, enough: bool, catalogue: Catalogue
+) -> None:
     plan = compile_workflow(builtin.definitions()["agent_workflow_plan_build_test"], catalogue)
     until = plan.body.tasks["implement"].until
     assert until is not None
-    for passed, found, enough in [(True, True, True), (False, True, False), (False, False, True)]:
-        outputs = {"passed": passed, "found": found}
-        assert evaluate(until, {"tasks": {"check": {"outputs": outputs}}}) is enough
+    tasks = {
+        name: {"outputs": {"passed": verdict == "passed", "found": True, "verdict": verdict}}
+        for name, verdict in (("baseline", at_base), ("check", at_head))
+    }
+    assert evaluate(until, {"tasks": tasks}) is enough

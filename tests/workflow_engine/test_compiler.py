@@ -448,6 +448,31 @@ def test_more_tasks_than_the_cap_are_refused(
     assert "child workflows" in problems(parent, *halves)[0].message
 
 
+@pytest.mark.fault("L7")
+@pytest.mark.fault("N9")
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        "a: {repeat: {max: 100, tasks: {b: {repeat: {max: 100, tasks: "
+        "{c: {repeat: {max: 100, tasks: {d: {uses: git.push}}}}}}}}}}",
+        f"a: {{foreach: {list(range(200))}, tasks: {{b: {{foreach: {list(range(200))}, "
+        "uses: git.push}}}",
+    ],
+    ids=["loops", "lists"],
+)
+def test_what_grows_beyond_the_cap_at_run_time_is_refused(
+    problems: Callable[..., tuple[Problem, ...]], tasks: str
+) -> None:
+    assert "at run time" in problems(f"name: x\ntasks:\n  {tasks}\n")[0].message
+
+
+def test_a_task_without_a_name_is_refused(
+    problems: Callable[..., tuple[Problem, ...]],
+) -> None:
+    """Its path would be that of the workflow itself, and it would never end."""
+    assert "not a valid name" in problems('name: x\ntasks:\n  "": {uses: git.push}\n')[0].message
+
+
 @pytest.mark.fault("L4")
 def test_ten_thousand_tasks_load_in_linear_time(build: Compile) -> None:
     """The cost is counted, not timed: a second walk over all ancestors would be quadratic."""

@@ -135,6 +135,7 @@ export function anOrder(
   };
 }
 
+export const BESIDE = "asked-beside-work";
 export const GREETING = "greet-people";
 
 export const WORKFLOWS: Record<string, string> = {
@@ -160,6 +161,23 @@ tasks:
     uses: forge.open_pull_request
 outputs:
   pull_request: "{{ tasks.publish.outputs.url | default('') }}"
+`,
+  [BESIDE]: `name: ${BESIDE}
+description: A person is asked while another agent still works
+tasks:
+  plan:
+    uses: agent.command
+    phase: planning
+    with: {command: plan}
+  publish:
+    needs: [plan]
+    approval: {message: "Publish the branch?", expires: 24h}
+    uses: forge.open_pull_request
+  build:
+    needs: [plan]
+    uses: agent.command
+    phase: implementing
+    with: {command: build}
 `,
   [GREETING]: `name: ${GREETING}
 description: Every kind of input, for the form that is made from them

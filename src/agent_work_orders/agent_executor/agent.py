@@ -47,6 +47,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     command_call: int = 1
     """How many turns of this `command` the order has had, this one included."""
     session_id: str | None = None
+    go_on: str = ""
+    """What a resumed session is told instead of the prompt, which it has heard already."""
     history: str = ""
     """Where the record of earlier turns is (see resume.py), for a new session."""
     history_file: str | None = None
@@ -90,6 +92,20 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     scripted: bool = False
     cumulative_cost_usd: float | None = None
     """What the agent itself says the session has cost so far, to subtract at the next resume."""
+
+
+METER = "meter"
+
+
+def meter_entry(usage: Usage, session_id: str | None, total_cost_usd: float | None) -> Entry:
+    """A line that counts: what a turn has used until now. An agent that can tells it as often as
+    it changes, because the answer that would tell it at the end may never come."""
+    said = {
+        "usage": msgspec.to_builtins(usage),
+        "session_id": session_id,
+        "total_cost_usd": total_cost_usd,
+    }
+    return Entry(kind="system", text="used so far", data={METER: said})
 
 
 Transcript = Callable[[Entry], None]

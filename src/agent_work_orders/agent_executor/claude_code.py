@@ -28,11 +28,19 @@ from typing import Literal
 import msgspec
 
 from agent_work_orders.agent_executor import claude_outcome, transcript, watch
-from agent_work_orders.agent_executor.agent import AgentError, Entry, Request, Transcript, Turn
+from agent_work_orders.agent_executor.agent import (
+    AgentError,
+    Entry,
+    Request,
+    Transcript,
+    Turn,
+    meter_entry,
+)
 from agent_work_orders.agent_executor.claude_stream import Reader
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Environmental, Refused
 from agent_work_orders.sandbox_manager.sandbox import Sandbox
+from agent_work_orders.security import given
 
 DEFAULT_MODEL = "sonnet"
 TOOLS = ("Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "Write")
@@ -55,8 +63,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     binary: str | None = None
     base_url: str | None = None
     api_key: str | None = None
-    max_retries: int = 1
-    """Few: waiting for a quota is the engine's durable work, not a sleeping process's."""
+    max_retries: int = 2
+    """A hiccup of a second or two is ridden out inside the turn (0.5 s, then 1.1 s). Longer
+    waiting is the engine's durable work, not a sleeping process's: the session is resumed."""
     other_user: bool = True
     """Agents run under another uid, so the binary must be reachable by others."""
     scrub: bool = False
@@ -134,6 +143,8 @@ class ClaudeCode:
         """Values are joined to their flag with `=`, so that none can be taken for a flag."""
         model = _checked_model(request.model or self._options.model or DEFAULT_MODEL)
         argv = [binary, "-p", "--output-format=stream-json", "--verbose"]
+        # Only these events have the true number of output tokens, and have it before the end.
+        argv += ["--include-partial-messages"]
         argv += ["--safe-mode", "--setting-sources=", "--strict-mcp-config"]
         argv += ["--disable-slash-commands", "--permission-mode=dontAsk"]
         allowed = [*ALLOWED, *_reading(request.history_file)]
@@ -173,9 +184,12 @@ class _Turn:
         self._agent = agent
         self._request = request
         self._sandbox = sandbox
+        self._sink = sink
         self._say = transcript.limited(sink)
         self._env = env
         self._reader = Reader()
+        self._previous_cost_usd: float | None = None
+        self._marks = 0
 
     async def run(self, binary: str, previous_cost_usd: float | None) -> Turn:
         request = self._request
@@ -197,8 +211,11 @@ class _Turn:
         self, binary: str, session: str | None, previous_cost_usd: float | None
     ) -> Turn:
         request = self._request
-        self._reader = Reader()
-        prompt = OPENING + ("" if session is not None else request.history) + request.prompt
+        self._reader, self._marks = Reader(), 0
+        self._previous_cost_usd = previous_cost_usd
+        prompt = OPENING + request.history + request.prompt
+        if session is not None:
+            prompt = OPENING + (request.go_on or request.prompt)
         first_output_s = self._agent.first_output_s
         try:
             execution = await watch.execute(
@@ -227,12 +244,24 @@ class _Turn:
         if stream == "stdout":
             for entry in self._reader.feed(chunk):
                 self._say(entry)
+            self._meter()
+
+    def _meter(self) -> None:
+        """What was used so far, beside the transcript's limit: it must survive our own death."""
+        if self._reader.marks == self._marks:
+            return
+        self._marks = self._reader.marks
+        facts = self._reader.facts()
+        usage = claude_outcome.used(facts, self._previous_cost_usd)
+        total = facts.result.total_cost_usd if facts.result is not None else None
+        self._sink(meter_entry(usage, facts.session_id, total))
 
     def _close(self) -> None:
         """Also when cancelled: what was spent must be on record."""
         for entry in self._reader.close():
             self._say(entry)
-        usage = claude_outcome.used(self._reader.facts(), None)
+        self._meter()
+        usage = claude_outcome.used(self._reader.facts(), self._previous_cost_usd)
         self._say(Entry(kind="system", text="usage", data={"usage": msgspec.to_builtins(usage)}))
 
     def _unfinished(self, error: AgentError) -> Turn:
@@ -243,7 +272,8 @@ class _Turn:
 def find_binary(configured: str | None) -> str | None:
     """The configured one, `claude` on PATH, or the one that PyPI's claude-agent-sdk carries."""
     if configured is not None:
-        return configured if os.access(configured, os.X_OK) else None
+        runs = os.path.isfile(configured) and os.access(configured, os.X_OK)
+        return configured if runs else None
     if (found := shutil.which("claude")) is not None:
         return found
     spec = find_spec("claude_agent_sdk")
@@ -268,7 +298,7 @@ def _checked_model(model: str | None) -> str | None:
     if model is not None and not _MODEL.fullmatch(model):
         raise Refused(
             "agent_option_invalid",
-            f"{model!r} is not the name of a model",
+            f"Not the name of a model: {given.told(model, shown=True)}",
             hint="Use an alias such as sonnet, or a full model name.",
             field="model",
         )

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from agent_work_orders.agent_executor.agent import TEXT_LIMIT_CHARS, AgentError, ErrorKind, Turn
 from agent_work_orders.agent_executor.claude_stream import SESSION_ID, Facts, Result
 from agent_work_orders.agent_executor.lines import decoded
@@ -24,8 +26,8 @@ _TOLD_DELAY_MS = 1000
 # The first version that all of our flags were tried with.
 OLDEST_VERSION = "2.1.325"
 
-# A model that insists is denied hundreds of times; a person reads the first few.
-_DENIAL_LIMIT = 50
+# Kinds of trouble for which a time to come back may be named.
+_WAITED_FOR = ("rate_limit", "overloaded", "server")
 
 _USAGE_LIMIT = re.compile(r"limit reached\|(\d{10})\b")
 _BY_TEXT: tuple[tuple[ErrorKind, re.Pattern[str]], ...] = (
@@ -49,7 +51,8 @@ def turn(
     """`resumed` is the session that was asked for; only its earlier cost is subtracted."""
     result = facts.result
     error = (
-        limit_error(execution, timeout_s)
+        _unanswered(facts, execution)
+        or limit_error(execution, timeout_s)
         or _exit_by_signal(execution)
         or _protocol(facts, execution)
     )
@@ -71,18 +74,28 @@ def turn(
 
 
 def used(facts: Facts, previous_cost_usd: float | None) -> Usage:
-    """This turn's own usage. Without a result: what the messages showed, at no known cost."""
-    result = facts.result
-    if result is None:
-        return facts.seen
-    cost = max(0.0, result.total_cost_usd or 0.0)
+    """This turn's own usage. What a result does not say is counted from the messages, at list
+    prices as far as they are known."""
+    result, seen = facts.result, facts.seen
+    if result is None or facts.went_on:
+        return seen
+    cost = result.total_cost_usd
+    told = result.usage.tokens
+    # The CLI counts a refused request as a turn: a failed one has as many as there were messages.
+    turns = seen.turns if result.is_error else max(0, result.num_turns)
+    if cost is None:
+        unpriced = seen.unpriced_turns if seen.turns else turns
+        return msgspec.structs.replace(seen, turns=turns, unpriced_turns=unpriced)
+    cost = max(0.0, cost)
     if previous_cost_usd is not None and cost >= previous_cost_usd:
         cost -= previous_cost_usd
     return Usage(
         cost_usd=cost,
-        input_tokens=result.usage.all_input_tokens,
-        output_tokens=max(0, result.usage.output_tokens or 0),
-        turns=max(0, result.num_turns),
+        estimated_usd=cost if result.guessed else 0.0,
+        input_tokens=result.usage.all_input_tokens or seen.input_tokens,
+        output_tokens=told.output or seen.output_tokens,
+        turns=turns,
+        model=seen.model,
     )
 
 
@@ -119,6 +132,15 @@ def limit_error(execution: Execution, timeout_s: float) -> AgentError | None:
             return AgentError(kind="interrupted", message="the agent was cancelled")
         case "exited":
             return None
+
+
+def _unanswered(facts: Facts, execution: Execution) -> AgentError | None:
+    """Our time was up while the CLI waited for a model that failed: the model's trouble."""
+    if execution.ended not in ("timed_out", "idle") or not facts.retrying:
+        return None
+    status = facts.retry_status
+    kind = "network" if status is None else _by_status(status)
+    return AgentError(kind=kind, message=f"the model's API failed ({status or 'no answer'})")
 
 
 def _exit_by_signal(execution: Execution) -> AgentError | None:
@@ -163,7 +185,7 @@ def _protocol(facts: Facts, execution: Execution) -> AgentError | None:
 def _api(facts: Facts, result: Result, execution: Execution, now_ms: int) -> AgentError:
     message = result.result or "; ".join(result.errors) or "the agent failed"
     kind = _kind(facts, result, message)
-    retry_at = _retry_at(facts, message, now_ms) if kind in ("rate_limit", "overloaded") else None
+    retry_at = _retry_at(facts, message, now_ms) if kind in _WAITED_FOR else None
     return AgentError(
         kind=kind, message=message[:2000], retry_at_ms=retry_at, exit_code=execution.exit_code
     )
@@ -214,9 +236,9 @@ def _denials(result: Result | None) -> tuple[str, ...]:
     if result is None:
         return ()
     named = []
-    for denial in result.permission_denials[:_DENIAL_LIMIT]:
+    for denial in result.permission_denials:
         about = denial.tool_input.get("command", denial.tool_input.get("file_path", ""))
-        named.append(f"{denial.tool_name}({str(about)[:200]})")
+        named.append(f"{denial.tool_name[:100]}({str(about)[:200]})")
     return tuple(named)
 
 

@@ -3,7 +3,8 @@
 Rules: unknown types are ignored, lines that are not JSON are kept as noise, and the last valid
 `result` counts. Nothing here decides whether the turn succeeded; that is `claude_outcome.py`.
 Known ugliness: key order and extra fields vary between versions, a result with an API error calls
-itself `subtype: success`, and `output_tokens` of assistant messages is a placeholder of 1.
+itself `subtype: success`, and `output_tokens` of assistant messages is a placeholder of 1 (the
+stream's own events, which we ask for, have the true number).
 """
 
 from __future__ import annotations
@@ -13,16 +14,24 @@ from typing import Any
 
 import msgspec
 
+from agent_work_orders.agent_executor import lenient
 from agent_work_orders.agent_executor.agent import Entry
+from agent_work_orders.agent_executor.claude_meter import Meter
 from agent_work_orders.agent_executor.lines import Line, Lines, decoded
+from agent_work_orders.agent_executor.prices import Tokens
 from agent_work_orders.workflow_engine.events import Usage
 
 SESSION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+# The pieces of a message: thousands a turn, and the whole message comes after them.
+_DELTA = b'{"type":"stream_event","event":{"type":"content_block_'
 
 # Noise is quoted so far; the rest of a broken line helps nobody.
 NOISE_LIMIT_BYTES = 2000
 # After so many pieces of noise the rest is only counted.
 NOISE_LIMIT = 1000
+# A model that insists is denied hundreds of times; a person reads the first few.
+LIST_LIMIT = 50
 
 
 class ResultUsage(msgspec.Struct, frozen=True):
@@ -40,6 +49,15 @@ class ResultUsage(msgspec.Struct, frozen=True):
         )
         return sum(max(0, part or 0) for part in parts)
 
+    @property
+    def tokens(self) -> Tokens:
+        return Tokens(
+            input=max(0, self.input_tokens or 0),
+            cache_write=max(0, self.cache_creation_input_tokens or 0),
+            cache_read=max(0, self.cache_read_input_tokens or 0),
+            output=max(0, self.output_tokens or 0),
+        )
+
 
 class Denial(msgspec.Struct, frozen=True):
     tool_name: str = "?"
@@ -47,7 +65,8 @@ class Denial(msgspec.Struct, frozen=True):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """The end of a turn, as far as we rely on it. A result that does not fit is not a result."""
+    """The end of a turn. Only `is_error` and `num_turns` decide anything: without them it is not a
+    result. The rest is read as far as it can be."""
 
     is_error: bool
     num_turns: int
@@ -60,6 +79,8 @@ class Result(msgspec.Struct, frozen=True):
     terminal_reason: str | None = None
     permission_denials: tuple[Denial, ...] = ()
     errors: tuple[str, ...] = ()
+    guessed: bool = False
+    """The CLI does not know the model's price and took another's."""
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,7 +96,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     retry_delay_ms: float | None
     limit_resets_at_s: float | None
     seen: Usage
-    """Tokens and turns of the messages themselves, for turns that end without a result."""
+    """Counted from the messages themselves, for turns that end without a result."""
+    retrying: bool
+    """The last word was that the model's API failed and is tried again."""
     lines: int
 
 
@@ -92,8 +115,10 @@ class Reader:
         self._count = 0
         self._retry: tuple[int | None, float | None] = (None, None)
         self._resets_at: float | None = None
-        self._seen = Usage()
-        self._message_id: str | None = None
+        self._meter = Meter()
+        self.marks = 0
+        """Grows when there is something new to count."""
+        self._retrying = False
 
     def feed(self, chunk: bytes) -> list[Entry]:
         end = chunk.rfind(b"\n")
@@ -116,7 +141,8 @@ class Reader:
             retry_status=self._retry[0],
             retry_delay_ms=self._retry[1],
             limit_resets_at_s=self._resets_at,
-            seen=self._seen,
+            seen=self._meter.usage(),
+            retrying=self._retrying,
             lines=self._count,
         )
 
@@ -129,6 +155,8 @@ class Reader:
             return self._noisy(line.content, f"A line of {size} bytes was dropped: ")
         if not line.content.startswith(b"{"):
             return self._noisy(line.content)
+        if line.content.startswith(_DELTA):
+            return []
         try:
             event = msgspec.json.decode(line.content)
         except (msgspec.DecodeError, RecursionError):
@@ -146,9 +174,14 @@ class Reader:
         session = event.get("session_id")
         if isinstance(session, str) and SESSION_ID.fullmatch(session):
             self._session = session
-        match event.get("type"):
+        kind = event.get("type")
+        if kind in ("assistant", "user", "result", "stream_event"):
+            self._retrying = False
+        match kind:
             case "assistant":
                 return self._assistant(event)
+            case "stream_event":
+                self._streamed(event)
             case "user":
                 return _contents(event, "user")
             case "result":
@@ -163,19 +196,27 @@ class Reader:
         message = event.get("message")
         if isinstance(message, dict) and message.get("model") != "<synthetic>":
             self._went_on = self._went_on or self._result is not None
-            self._count_message(str(message.get("id")), _usage(message.get("usage")))
+            self._count_message(message, said=True)
         return _contents(event, "assistant")
 
-    def _count_message(self, name: str, usage: ResultUsage) -> None:
-        """The blocks of one message are events in a row that repeat its id and its usage."""
-        if self._message_id == name:
+    def _streamed(self, event: dict[str, Any]) -> None:
+        """The model's own events: only what they say about tokens."""
+        inner = event.get("event")
+        if not isinstance(inner, dict):
             return
-        self._message_id = name
-        self._seen = Usage(
-            input_tokens=self._seen.input_tokens + usage.all_input_tokens,
-            output_tokens=self._seen.output_tokens + max(0, usage.output_tokens or 0),
-            turns=self._seen.turns + 1,
-        )
+        message = inner.get("message")
+        if inner.get("type") == "message_start" and isinstance(message, dict):
+            self._count_message(message, said=False)
+        elif inner.get("type") == "message_delta":
+            name = event.get("api_message_id") or self._meter.last_id
+            tokens = _usage(inner.get("usage")).tokens
+            self.marks += self._meter.see(str(name), "", tokens, said=True)
+
+    def _count_message(self, message: dict[str, Any], *, said: bool) -> None:
+        model = message.get("model")
+        name = model if isinstance(model, str) else ""
+        tokens = _usage(message.get("usage")).tokens
+        self.marks += self._meter.see(str(message.get("id")), name, tokens, said=said)
 
     def _system(self, event: dict[str, Any]) -> list[Entry]:
         match event.get("subtype"):
@@ -189,6 +230,7 @@ class Reader:
                     status if isinstance(status, int) else None,
                     float(delay) if isinstance(delay, int | float) else None,
                 )
+                self._retrying = True
                 text = f"the model's API failed ({event.get('error')}), trying again"
                 return [Entry(kind="system", text=text, data={"status": status})]
         return []
@@ -201,12 +243,13 @@ class Reader:
 
     def _end(self, event: dict[str, Any]) -> list[Entry]:
         try:
-            result = msgspec.convert(event, Result)
+            result = _result(event)
         except msgspec.ValidationError as error:
             self._invalid_results += 1
             return [Entry(kind="error", text=f"a result that cannot be read: {error}")]
         self._result = result
         self._went_on = False
+        self.marks += 1
         data = {
             "subtype": result.subtype,
             "num_turns": result.num_turns,
@@ -218,11 +261,24 @@ class Reader:
         return [Entry(kind="system", text="end of turn", data=data)]
 
 
+def _result(event: dict[str, Any]) -> Result:
+    plain = lenient.read(event, Result, required=("is_error", "num_turns"))
+    return msgspec.structs.replace(
+        plain,
+        usage=_usage(event.get("usage")),
+        permission_denials=lenient.items(event.get("permission_denials"), Denial, LIST_LIMIT),
+        errors=lenient.texts(event.get("errors"), LIST_LIMIT),
+        guessed=_guessed(event.get("modelUsage")),
+    )
+
+
+def _guessed(by_model: Any) -> bool:
+    used = by_model.values() if isinstance(by_model, dict) else ()
+    return any(isinstance(one, dict) and one.get("costBasis") == "unknown" for one in used)
+
+
 def _usage(value: Any) -> ResultUsage:
-    try:
-        return msgspec.convert(value, ResultUsage)
-    except msgspec.ValidationError:
-        return ResultUsage()
+    return lenient.read(value, ResultUsage) if isinstance(value, dict) else ResultUsage()
 
 
 def _contents(event: dict[str, Any], role: str) -> list[Entry]:

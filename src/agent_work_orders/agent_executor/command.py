@@ -138,13 +138,14 @@ def finished(out: Reader, err: Reader, execution: Execution, timeout_s: float) -
         last = (err.text or out.text)[-500:]
         message = f"the agent exited with {execution.exit_code}" + (f": {last}" if last else "")
         error = AgentError(kind="exit_code", message=message, exit_code=execution.exit_code)
-    usage = Usage()
+    usage = Usage(unpriced_turns=1)  # what a program costs is known only if it says so
     if result is not None:
         usage = Usage(
-            cost_usd=max(0.0, result.cost_usd),
+            cost_usd=max(0.0, result.cost_usd or 0.0),
             input_tokens=max(0, result.input_tokens),
             output_tokens=max(0, result.output_tokens),
             turns=max(0, result.turns),
+            unpriced_turns=max(1, result.turns) if result.cost_usd is None else 0,
         )
     return Turn(
         ok=error is None,

@@ -38,7 +38,7 @@ class Reported(msgspec.Struct, frozen=True):
 class Result(msgspec.Struct, frozen=True):
     text: str = ""
     session_id: Annotated[str, msgspec.Meta(max_length=200)] | None = None
-    cost_usd: float = 0.0
+    cost_usd: float | None = None
     input_tokens: int = 0
     output_tokens: int = 0
     turns: int = 0
@@ -145,8 +145,10 @@ class Reader:
         return None
 
     def _end(self, event: dict[str, Any]) -> Entry | None:
+        # A null says nothing. A field of a wrong type may have said that it failed.
+        said = {name: value for name, value in event.items() if value is not None}
         try:
-            self.result = msgspec.convert(event, Result)
+            self.result = msgspec.convert(said, Result)
         except msgspec.ValidationError:
             return None
         return Entry(kind="system", text="end of turn", data={"cost_usd": self.result.cost_usd})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ from agent_work_orders.agent_executor import claude_code, command, scripted
 from agent_work_orders.agent_executor.agent import Agent
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Refused
+from agent_work_orders.security import given
 
 Options = TypeVar("Options", bound=msgspec.Struct)
 
@@ -62,9 +64,9 @@ def _read(options: dict[str, Any], kind: type[Options]) -> Options:
             close = difflib.get_close_matches(str(name), known, n=1)
             raise Refused(
                 "agent_option_invalid",
-                f"The agent has no option {name!r}",
+                f"The agent has no option {_word(name)}",
                 hint=f"Did you mean {close[0]!r}?" if close else f"It has: {', '.join(known)}.",
-                field=str(name),
+                field="agent",
             )
     try:
         return msgspec.convert(options, kind)
@@ -77,12 +79,18 @@ def _read(options: dict[str, Any], kind: type[Options]) -> Options:
         ) from error
 
 
+def _word(name: object) -> str:
+    """Repeated if it has the form of a name; else it may be a secret in the wrong place."""
+    text = str(name)
+    return repr(text) if re.fullmatch(r"[A-Za-z_-]{1,40}", text) else f"({given.shape(text)})"
+
+
 def _unknown(name: object) -> Refused:
     close = difflib.get_close_matches(str(name), list(DESCRIPTIONS), n=1)
     known = ", ".join(DESCRIPTIONS)
     return Refused(
         "agent_unknown",
-        f"No agent is called {name!r}",
+        f"No agent is called {_word(name)}",
         hint=f"Did you mean {close[0]!r}?" if close else f"Known agents: {known}.",
         field="agent",
     )

@@ -222,9 +222,11 @@ class _Play:
 
 
 def _added(usage: Usage, step: Spend) -> Usage:
-    return Usage(
-        cost_usd=usage.cost_usd + step.cost_usd,
-        input_tokens=usage.input_tokens + step.input_tokens,
-        output_tokens=usage.output_tokens + step.output_tokens,
-        turns=usage.turns + step.turns,
+    return usage.plus(
+        Usage(
+            cost_usd=step.cost_usd,
+            input_tokens=step.input_tokens,
+            output_tokens=step.output_tokens,
+            turns=step.turns,
+        )
     )

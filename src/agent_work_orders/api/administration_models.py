@@ -17,6 +17,10 @@ class Approval(Answer):
     message: str
     subject: dict[str, Any] = Field(description="What is asked for, in full")
     subject_hash: str = Field(description="Send it back with the decision")
+    head_sha: str | None = Field(
+        description="The commit that the question is about: its changes are those to look at. "
+        "Empty for an order without one, null for questions from before commits were bound"
+    )
     state: Literal["asked", "approved", "rejected", "expired", "void"]
     asked_at: datetime
     expires_at: datetime | None

@@ -6,12 +6,12 @@ layer ever streams, and of a caller who is not let in yet (who signs in) little 
 
 from __future__ import annotations
 
-import asyncio
 import re
 
 import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from agent_work_orders.api.pace import Pace
 from agent_work_orders.errors import BadRequest, Refused, TooLarge
 
 BODY_TIMEOUT_S = 15.0
@@ -32,12 +32,6 @@ class UnsupportedMedia(Refused):
     """A body of a type that is not read here."""
 
     status = 415
-
-
-class TooSlow(Refused):
-    """The body did not arrive in time."""
-
-    status = 408
 
 
 class Body:
@@ -71,18 +65,13 @@ class Body:
             limit = min(limit, STRANGERS_LIMIT_BYTES)
         if length.isdigit() and int(length) > limit:
             raise _too_large(limit)
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                body = await self._read(receive, limit)
-        except TimeoutError:
-            raise TooSlow(
-                "body_too_slow", "The body did not arrive in time", hint="Send it again."
-            ) from None
+        async with Pace(self._timeout_s) as pace:
+            body = await self._read(receive, limit, pace)
         if body:
             check_body(body, kind.decode("latin-1"))
         return body
 
-    async def _read(self, receive: Receive, limit: int) -> bytes:
+    async def _read(self, receive: Receive, limit: int, pace: Pace) -> bytes:
         parts: list[bytes] = []
         size = 0
         while True:
@@ -95,6 +84,7 @@ class Body:
                 )
             part = message.get("body", b"")
             size += len(part)
+            pace.came(len(part))
             if size > limit:
                 raise _too_large(limit)
             parts.append(part)

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,6 +19,8 @@ from agent_work_orders.engines.perform import Log
 from agent_work_orders.errors import AgentWorkOrdersError, BadRequest, Forbidden, TooLarge
 
 MAX_QUERY_BYTES = 8_192
+# A name or an address, and a port: what any other reading could take for another host is refused.
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?", re.ASCII)
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 _HEADERS: tuple[tuple[bytes, bytes], ...] = (
@@ -72,8 +75,10 @@ class Guard:
     def _check(self, scope: Scope) -> None:
         headers: dict[bytes, bytes] = {}
         for name, value in scope["headers"]:
-            if name in (b"host", b"origin") and headers.setdefault(name, value) != value:
-                raise _bad_host("two different values")
+            if name in (b"host", b"origin"):
+                if name in headers:
+                    raise _bad_host("two values")
+                headers[name] = value
         host = headers.get(b"host", b"").decode("latin-1").lower()
         if not self._our_host(host):
             raise _bad_host(host)
@@ -96,7 +101,10 @@ class Guard:
             raise BadRequest("path_invalid", "The address contains NUL", hint="Remove it.")
 
     def _our_host(self, host: str) -> bool:
-        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+        read = _HOST.fullmatch(host)
+        if read is None:
+            return False
+        name = read["name"]
         if host in self._hosts or name in self._hosts:
             return True
         # An address cannot be rebound: only names can.

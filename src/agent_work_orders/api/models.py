@@ -12,6 +12,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+Verification = Literal["verified", "unverified", "failed"]
+CostCertainty = Literal["exact", "estimated", "at_least"]
+
 
 class AgentWorkOrderStatus(StrEnum):
     PENDING = "pending"
@@ -74,6 +77,17 @@ class AgentWorkOrderSummary(AgentWorkOrderState):
     cost_usd: float
     warnings: list[str]
     rolled_back: bool = Field(description="Rolled back, or being so: it cannot be retried")
+    verification: Verification | None = Field(
+        description="Whether tests stand behind what it changed; null while not known"
+    )
+    verification_reason: str | None
+    cost_certainty: CostCertainty = Field(
+        description="`estimated`: in part from tokens at list prices; `at_least`: something that "
+        "was used has no known price"
+    )
+    branch_offered: bool = Field(
+        description="Its branch is in the repository; until then `git_branch_name` is a name only"
+    )
 
 
 class AgentWorkOrder(AgentWorkOrderSummary):
@@ -153,10 +167,23 @@ class TaskApproval(Answer):
     message: str
     subject: dict[str, Any]
     subject_hash: str
+    head_sha: str | None = Field(
+        description="The commit that is shown with the question; empty before there is one, "
+        "null until it is known"
+    )
     expires_at: datetime | None
     decision: str | None
     by: str | None
     comment: str | None
+
+
+class TaskUsage(Answer):
+    cost_usd: float
+    cost_certainty: CostCertainty
+    input_tokens: int
+    output_tokens: int
+    turns: int
+    model: str | None
 
 
 class Task(Answer):
@@ -181,6 +208,10 @@ class Task(Answer):
     items: int | None
     risk: str
     approval: TaskApproval | None
+    usage: TaskUsage | None = Field(description="Of its agent, over all attempts; null without")
+    denials: list[str] = Field(
+        description="What the agent asked for and was not allowed to do, in its own words: data"
+    )
 
 
 class TaskList(Answer):

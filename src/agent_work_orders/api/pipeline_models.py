@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from agent_work_orders.api.models import Answer
+from agent_work_orders.api.models import Answer, CostCertainty
 from agent_work_orders.api.requests import Priority, Sent, Short, Text, Url
 from agent_work_orders.work_orders.pipeline_tasks import PipelineTask as Task
 from agent_work_orders.work_orders.pipeline_tasks import TaskStatus, TaskType
@@ -128,6 +128,7 @@ class _CamelAnswer(Answer):
 class TaskMetrics(_CamelAnswer):
     duration_ms: int
     cost_usd: float
+    cost_certainty: CostCertainty
     input_tokens: int
     output_tokens: int
     turns: int

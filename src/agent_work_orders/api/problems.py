@@ -39,6 +39,7 @@ _TITLES = {
     415: "Unsupported media type",
     422: "Not valid",
     429: "Too many requests",
+    431: "Head too large",
     500: "Internal error",
     502: "A part we depend on failed",
     503: "Unavailable",

@@ -1,8 +1,10 @@
 """Serving: bind, open the house, announce, drain.
 
 The socket is bound before anything is opened, so that a taken port is said at once; requests are
-taken once the house is open. SIGTERM and SIGINT stop intake, let answers end, then the engine's
-running tasks; a second signal skips the waiting for answers.
+taken once the house is open. SIGTERM stops intake, and the engine lets its running tasks end;
+meanwhile /readyz says so for AWO_CLOSING_S, so that whoever sends requests here sends them
+elsewhere. Then the socket closes, and answers end. SIGINT (somebody waits) closes it at once, and a
+second signal skips all waiting for others.
 """
 
 from __future__ import annotations
@@ -21,8 +23,10 @@ import uvicorn
 import uvloop
 
 from agent_work_orders.api.app import create_app
+from agent_work_orders.api.request_heads import counting
 from agent_work_orders.bootstrap import House, open_house
 from agent_work_orders.errors import Environmental, Refused
+from agent_work_orders.security import given
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.settings import Settings
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
@@ -64,21 +68,28 @@ async def serving(
                 if on_ready is not None:
                     on_ready(url, house)
 
+            stopping: list[asyncio.Task[None]] = []
+            beside = _beside(house)
+
             def drain() -> None:
                 app.state.draining = True
                 app.state.hub.close()
+                for task in beside:
+                    task.cancel()
+                stop = house.engine.stop(drain_s=settings.drain_s)
+                stopping.append(asyncio.get_running_loop().create_task(stop))
 
             # What is there now stays for good: the collector need not walk it during requests.
             gc.freeze()
             gc.set_threshold(*COLLECT_EVERY)
-            server = _Server(_config(app), ready, drain)
-            beside = _beside(house)
+            server = _Server(_config(app), ready, drain, settings.closing_s)
             try:
                 await server.serve(sockets=[listening])
             finally:
                 for task in beside:
                     task.cancel()
                 await asyncio.wait(beside)
+                await asyncio.gather(*stopping)
             return 0 if server.started else 1
 
 
@@ -99,11 +110,12 @@ def bind(host: str, port: int) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
         listening.listen(BACKLOG)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         listening.close()
+        why = error.strerror if isinstance(error, OSError) else "not a name of a host"
         raise Environmental(
             "address_unusable",
-            f"Cannot listen at {host}:{port} ({error.strerror})",
+            f"Cannot listen at {_told(host)}, port {port} ({why})",
             hint="Stop what listens there, or choose another AWO_PORT or AWO_HOST.",
         ) from error
     listening.setblocking(False)
@@ -118,10 +130,18 @@ def check_exposure(settings: Settings, store: SqliteStore) -> None:
     if all(key.revoked_at_ms is not None for key in store.keys.all()):
         raise Refused(
             "bind_needs_keys",
-            f"Listening at {host} would expose the server, and there is no API key yet",
+            f"Listening at {_told(host)} would expose the server, and there is no API key yet",
             hint="Make one with `awo key create`, or listen at 127.0.0.1.",
             field="AWO_HOST",
         )
+
+
+def _told(host: str) -> str:
+    """An address is told; any other word may have slipped in from another setting."""
+    try:
+        return host if host == "localhost" else str(ipaddress.ip_address(host))
+    except ValueError:
+        return f"the host of AWO_HOST ({given.shape(host)})"
 
 
 def is_loopback(host: str) -> bool:
@@ -141,7 +161,7 @@ def _shown(listening: socket.socket) -> str:
 def _config(app: object) -> uvicorn.Config:
     return uvicorn.Config(
         app,  # type: ignore[arg-type]
-        http="httptools",
+        http=counting(),
         ws="none",
         lifespan="off",
         access_log=False,
@@ -158,11 +178,17 @@ class _Server(uvicorn.Server):
     still has to be closed."""
 
     def __init__(
-        self, config: uvicorn.Config, ready: Callable[[], None], drain: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        ready: Callable[[], None],
+        drain: Callable[[], None],
+        closing_s: float,
     ) -> None:
         super().__init__(config)
         self._ready = ready
         self._drain = drain
+        self._closing_s = closing_s
+        self._asked = False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -174,15 +200,23 @@ class _Server(uvicorn.Server):
         loop = asyncio.get_running_loop()
         taken = (signal.SIGTERM, signal.SIGINT)
         for number in taken:
-            loop.add_signal_handler(number, self._asked_to_stop)
+            loop.add_signal_handler(number, self._asked_to_stop, number)
         try:
             yield
         finally:
             for number in taken:
                 loop.remove_signal_handler(number)
 
-    def _asked_to_stop(self) -> None:
-        if self.should_exit:
-            self.force_exit = True
-        self.should_exit = True
+    def _asked_to_stop(self, number: int) -> None:
+        if self._asked:
+            self.force_exit = self.should_exit = True
+            return
+        self._asked = True
         self._drain()
+        if number == signal.SIGTERM:
+            asyncio.get_running_loop().call_later(self._closing_s, self._close)
+        else:
+            self._close()
+
+    def _close(self) -> None:
+        self.should_exit = True

@@ -171,6 +171,7 @@ def approval(one: ApprovalRecord) -> Json:
         "message": one.message,
         "subject": one.subject,
         "subject_hash": one.subject_hash,
+        "head_sha": one.subject.get("shown", {}).get("head_sha"),
         "state": one.state,
         "asked_at": iso(one.asked_at_ms),
         "expires_at": when(one.expires_at_ms),

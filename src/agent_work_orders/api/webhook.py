@@ -6,13 +6,15 @@ authentication: the signature is the key. Nothing is decided here; work_orders/i
 what was stored.
 
 The order of the checks: what costs nothing first; then the signature over the raw bytes; what is
-said of the content (events, GUIDs, JSON) only to who signed it. Of a body whose signature is
-missing or has not GitHub's form nothing is read.
+said of the content (its type, events, GUIDs, JSON) only to who signed it. Of a body whose signature
+is missing or has not GitHub's form nothing is read; others wait for theirs in
+api/waiting_room.py. What was signed and is refused is noted, so that people see it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,8 +23,10 @@ import msgspec
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from agent_work_orders.api import json_bounds, problems
-from agent_work_orders.api.body import BODY_TIMEOUT_S, JSON, TooSlow, UnsupportedMedia
+from agent_work_orders.api import form, json_bounds, problems
+from agent_work_orders.api.body import JSON, UnsupportedMedia
+from agent_work_orders.api.pace import Pace, TooSlow
+from agent_work_orders.api.waiting_room import SMALL_BYTES, Guest, WaitingRoom, busy
 from agent_work_orders.clock import Clock
 from agent_work_orders.engines.perform import Log
 from agent_work_orders.errors import BadRequest, Refused, TooLarge, Unauthenticated, Unavailable
@@ -33,9 +37,9 @@ from agent_work_orders.work_orders.github_event import EVENTS
 PATH = "/webhook/github"
 LIMIT_BYTES = 25 * 1024 * 1024
 """GitHub sends no more than 25 MB."""
-MAX_HELD_BYTES = 128 * 1024 * 1024
-"""Of bodies that are being read or checked at once; past that callers are sent away."""
-LARGE_BYTES = 256 * 1024
+WITHIN_S = 10.0
+"""GitHub waits no longer for an answer."""
+LARGE_BYTES = SMALL_BYTES
 """From here on a body is checked in a thread: 256 kB of JSON take about 3 ms."""
 TELL_EVERY_S = 60.0
 _EVENT = re.compile(rb"[a-z][a-z0-9_]{0,63}")
@@ -51,7 +55,8 @@ DESCRIPTION: dict[str, Any] = {
         "tags": ["github"],
         "summary": "Take a delivery of GitHub",
         "description": "Signed by one of GITHUB_WEBHOOK_SECRET in X-Hub-Signature-256; stored "
-        "before it is answered, handled afterwards. A ping is answered with 200.",
+        "before it is answered, handled afterwards. A ping is answered with 200. GitHub's other "
+        "content type, a form with the JSON in its field payload, is read too.",
         "operationId": "take_delivery",
         "parameters": [
             {"name": name, "in": "header", "required": True, "schema": {"type": "string"}}
@@ -109,7 +114,7 @@ class Webhook:
         clock: Clock,
         log: Log,
         arrived: Callable[[], None] = lambda: None,
-        timeout_s: float = BODY_TIMEOUT_S,
+        timeout_s: float = WITHIN_S,
         limit_bytes: int = LIMIT_BYTES,
     ) -> None:
         """`arrived` is called after each one that was stored."""
@@ -121,7 +126,7 @@ class Webhook:
         self._arrived = arrived
         self._timeout_s = timeout_s
         self._limit = limit_bytes
-        self._held_bytes = 0
+        self.room = WaitingRoom()
         self._failures = 0
         self._told_s: float | None = None
 
@@ -151,68 +156,84 @@ class Webhook:
         signed = _one(headers, b"x-hub-signature-256")
         if signed is None or not signature.well_formed(signed):
             raise _unsigned()
-        _check_kind(headers)
-        body = await self._read(_one(headers, b"content-length"), receive, signed)
+        body = await self._read(scope, _one(headers, b"content-length"), receive, signed)
+        try:
+            return await self._taken(headers, body)
+        except Refused as error:
+            await self._note(headers, body, error)
+            raise
+
+    async def _taken(self, headers: dict[bytes, list[bytes]], body: bytes) -> Response:
+        """What was signed."""
+        kind = _kind(headers)
         event, guid = _name(headers, b"x-github-event", _EVENT), _guid(headers)
-        if event == "ping":
-            await self._checked(body, guid, event)
-            return _json({"status": "pong"}, 200)
-        if event not in EVENTS:
+        if event != "ping" and event not in EVENTS:
             return _json({"delivery_id": guid, "status": "ignored"}, 202)
-        await self._checked(body, guid, event)
-        fresh = await self._deliveries.take(guid, event, body, self._clock.now_ms())
+        if len(body) > LARGE_BYTES:
+            content = await asyncio.to_thread(_content, kind, body)
+        else:
+            content = _content(kind, body)
+        if event == "ping":
+            return _json({"status": "pong"}, 200)
+        fresh = await self._deliveries.take(guid, event, content, self._clock.now_ms())
         if fresh:
             self._arrived()
         status = "accepted" if fresh else "duplicate"
         return _json({"delivery_id": guid, "status": status}, 202)
 
-    async def _read(self, length: bytes | None, receive: Receive, signed: bytes) -> bytes:
+    async def _read(
+        self, scope: Scope, length: bytes | None, receive: Receive, signed: bytes
+    ) -> bytes:
         """The body, once its signature fits."""
         if length is not None and length.isdigit() and int(length) > self._limit:
             raise _too_large(self._limit)
-        parts: list[bytes] = []
-        size = 0
+        guest = Guest((scope.get("client") or ("",))[0], Pace(self._timeout_s))
+        self.room.enter(guest)
         try:
-            async with asyncio.timeout(self._timeout_s):
-                more = True
-                while more:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise _incomplete()
-                    part = message.get("body", b"")
-                    more = message.get("more_body", False)
-                    size += len(part)
-                    self._held_bytes += len(part)
-                    if size > self._limit:
-                        raise _too_large(self._limit)
-                    if self._held_bytes > MAX_HELD_BYTES:
-                        raise _busy()
-                    parts.append(part)
+            async with guest.pace:
+                parts = await self._parts(receive, guest)
             body = parts[0] if len(parts) == 1 else b"".join(parts)
-            if size > LARGE_BYTES:
+            if len(body) > LARGE_BYTES:
                 good = await asyncio.to_thread(signature.fits, signed, body, self._secrets)
             else:
                 good = signature.fits(signed, body, self._secrets)
-        except TimeoutError:
-            raise TooSlow(
-                "body_too_slow", "The body did not arrive in time", hint="Send it again."
-            ) from None
+        except TooSlow:
+            if guest.sent_away:
+                raise busy() from None
+            raise
         finally:
-            self._held_bytes -= size
+            self.room.leave(guest)
         if not good:
             raise _unsigned()
         return body
 
-    async def _checked(self, body: bytes, guid: str, event: str) -> None:
-        """Refuse what is signed and yet not to be read, and keep that it came."""
-        try:
-            if len(body) > LARGE_BYTES:
-                await asyncio.to_thread(json_bounds.check, body)
-            else:
-                json_bounds.check(body)
-        except BadRequest as error:
-            await self._deliveries.note(guid, event, str(error), self._clock.now_ms())
-            raise
+    async def _parts(self, receive: Receive, guest: Guest) -> list[bytes]:
+        parts: list[bytes] = []
+        more = True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise _incomplete()
+            part = message.get("body", b"")
+            more = message.get("more_body", False)
+            if guest.size + len(part) > self._limit:
+                raise _too_large(self._limit)
+            guest.pace.came(len(part))
+            self.room.add(guest, len(part))
+            parts.append(part)
+        return parts
+
+    async def _note(self, headers: dict[bytes, list[bytes]], body: bytes, error: Refused) -> None:
+        """Keep that it came, under its GUID; one without is known by its content."""
+        event = _one(headers, b"x-github-event") or b""
+        guid = _one(headers, b"x-github-delivery") or b""
+        known = _GUID.fullmatch(guid) is not None
+        await self._deliveries.note(
+            guid.decode().lower() if known else f"unnamed-{hashlib.sha256(body).hexdigest()[:24]}",
+            event.decode() if _EVENT.fullmatch(event) else "unknown",
+            str(error),
+            self._clock.now_ms(),
+        )
 
     def _count_failure(self) -> None:
         """Strangers may send as many as they like: one line a minute says how many came."""
@@ -238,18 +259,27 @@ def _one(headers: dict[bytes, list[bytes]], name: bytes) -> bytes | None:
     return values[0] if len(values) == 1 else None
 
 
-def _check_kind(headers: dict[bytes, list[bytes]]) -> None:
+def _kind(headers: dict[bytes, list[bytes]]) -> str:
     if any(value.lower() != b"identity" for value in headers.get(b"content-encoding", [])):
         raise UnsupportedMedia(
             "body_encoded", "Compressed bodies are not read", hint="Send it plain."
         )
-    kind = (_one(headers, b"content-type") or b"").decode("latin-1")
-    if kind.split(";", 1)[0].strip().lower() != JSON:
+    said = (_one(headers, b"content-type") or b"").decode("latin-1")
+    kind = said.split(";", 1)[0].strip().lower()
+    if kind not in (JSON, form.FORM):
         raise UnsupportedMedia(
             "media_type_unsupported",
-            f"A delivery of type {kind[:60]!r} is not read here",
+            f"A delivery of type {said[:60]!r} is not read here",
             hint=f"Choose the content type {JSON} in the webhook's settings.",
         )
+    return kind
+
+
+def _content(kind: str, body: bytes) -> bytes:
+    """The JSON of a delivery, once it is known to be fit to be read."""
+    content = form.payload(body) if kind == form.FORM else body
+    json_bounds.check(content)
+    return content
 
 
 def _name(headers: dict[bytes, list[bytes]], header: bytes, form: re.Pattern[bytes]) -> str:
@@ -295,10 +325,4 @@ def _incomplete() -> BadRequest:
         "body_incomplete",
         "The client left before its body was whole",
         hint="Send it again.",
-    )
-
-
-def _busy() -> Unavailable:
-    return Unavailable(
-        "webhook_busy", "Too many large deliveries come at once", hint="Redeliver it later."
     )

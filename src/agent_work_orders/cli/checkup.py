@@ -241,15 +241,12 @@ async def _protection(settings: Settings) -> Finding:
         sandboxes = LocalSandboxes(home, mirrors, SystemClock(), user=user)
         try:
             await sandboxes.start()
-            missing = sandboxes.protection()
+            found = sandboxes.protection()
         except AgentWorkOrdersError as error:
             return Finding(check="sandboxes", status="error", detail=error.message, hint=error.hint)
         finally:
             sandboxes.close()
-    if missing is None:
-        detail = f"agents run as uid {user.uid}, apart from the data and from each other"
-        return Finding(check="sandboxes", status="ok", detail=detail)
-    return Finding(check="sandboxes", status="warning", detail=f"UNPROTECTED. {missing}")
+    return Finding(check="sandboxes", status=found.status, detail=found.detail, hint=found.hint)
 
 
 def _leftovers(settings: Settings) -> Iterator[Finding]:

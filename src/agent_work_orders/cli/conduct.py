@@ -7,10 +7,19 @@ import sys
 from collections.abc import Awaitable, Callable
 
 from agent_work_orders.cli import client as clients
-from agent_work_orders.cli import following, outcome
+from agent_work_orders.cli import following, outcome, spending
 from agent_work_orders.cli.client import Client, Json, Place
-from agent_work_orders.cli.screen import Screen, clean, count, first_line, print_json, short
+from agent_work_orders.cli.screen import (
+    Screen,
+    clean,
+    count,
+    first_line,
+    json_text,
+    print_json,
+    short,
+)
 from agent_work_orders.clock import SystemClock, iso
+from agent_work_orders.errors import Refused
 
 Begin = Callable[[Client], Awaitable[Json]]
 """Sets the order going and returns it."""
@@ -81,30 +90,46 @@ async def _decided(client: Client, order_id: str, screen: Screen) -> bool:
         )
         if answer not in ("y", "yes", "n", "no"):
             return False
-        await client.decide(
-            question["approval_id"],
-            approved=answer in ("y", "yes"),
-            comment="",
-            subject_hash=question["subject_hash"],
-        )
+        try:
+            await client.decide(
+                question["approval_id"],
+                approved=answer in ("y", "yes"),
+                comment="",
+                subject_hash=question["subject_hash"],
+            )
+        except (outcome.Told, Refused) as error:
+            if error.code != "approval_subject_changed":
+                raise
+            screen.line("Meanwhile the order's branch has moved; it is asked again:")
+            return await _decided(client, order_id, screen)
     return bool(questions)
 
 
 def show_question(question: Json, screen: Screen) -> None:
     """Exactly what is decided, with the hash that binds the decision to it."""
-    import json
 
     screen.heading(f"Approval {question['approval_id']}")
     screen.pairs(
         [
             ("question", str(question["message"])),
             ("task", str(question["task"])),
+            ("commit", _commit_asked_about(question)),
             ("expires", question["expires_at"]),
             ("hash", str(question["subject_hash"])),
         ]
     )
-    for line in json.dumps(question["subject"], indent=2, ensure_ascii=True).splitlines():
+    for line in json_text(question["subject"], indent=2).splitlines():
         screen.line(line, indent=4)
+
+
+def _commit_asked_about(question: Json) -> str | None:
+    """`awo diff` shows the changes up to it."""
+    head = question["head_sha"]
+    return head if head is None else str(head) or "none: the order has changed nothing yet"
+
+
+# More stand in `awo show` and in the summary of the task.
+SHOWN_CHANGES = 8
 
 
 def report(order: Json, tasks: list[Json], screen: Screen) -> None:
@@ -120,23 +145,38 @@ def report(order: Json, tasks: list[Json], screen: Screen) -> None:
     if commits:
         lines = f"+{order['git_lines_added']} -{order['git_lines_removed']}"
         changed = f"{count(order['git_files_changed'], 'file')}, {lines}"
-        rows.append(("commits", f"{commits} {_where(order, tasks, name)} ({changed})"))
+        rows.append(("commits", f"{commits} {_where(order, name)} ({changed})"))
     tests = [task for task in tasks if task["uses"] == "tests.run" and task["state"] == "succeeded"]
     if tests:
-        rows.append(("tests", following.tests_of(tests[-1]["outputs"])))
+        last = tests[-1]["outputs"]
+        rows.append(("tests", following.tests_of(last)))
+        if not last.get("passed"):
+            changes = last.get("changes") or []
+            rows += [("changed", str(change)) for change in changes[:SHOWN_CHANGES]]
+    if order.get("verification"):
+        rows.append(("verified", verified_of(order)))
     if order["github_pull_request_url"]:
         rows.append(("review", str(order["github_pull_request_url"])))
     rows += [("warning", str(warning)) for warning in order["warnings"]]
-    if order["cost_usd"]:
-        rows.append(("cost", f"${order['cost_usd']:.4f}"))
+    rows.append(("cost", spending.cost(order["cost_usd"], order["cost_certainty"])))
     rows.append(("next", _next(order, name)))
     screen.pairs(rows)
 
 
-def _where(order: Json, tasks: list[Json], name: str) -> str:
+def verified_of(order: Json) -> str:
+    """Whether tests stand behind the change; what nobody may overlook is in capitals."""
+    reason = first_line(order["verification_reason"] or "", 200)
+    match order["verification"]:
+        case "verified":
+            return "yes"
+        case "unverified":
+            return f"NO: it is UNVERIFIED ({reason})"
+    return "NO: the tests did not pass"
+
+
+def _where(order: Json, name: str) -> str:
     """A branch comes into the repository only when it is offered or pushed."""
-    pushed = any(task["uses"] == "git.push" and task["state"] == "succeeded" for task in tasks)
-    if order["github_pull_request_url"] or pushed:
+    if order["branch_offered"]:
         return f"on {order['git_branch_name']}"
     return f"kept by awo, not in the repository; see awo diff {name}"
 

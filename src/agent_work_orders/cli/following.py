@@ -24,6 +24,7 @@ WAITS = {
     "github_unavailable": "GitHub to answer again",
     "access_lost": "access to the repository on GitHub",
     "model_quota": "the model's quota",
+    "model_unavailable": "the model to answer again",
     "circuit_open": "the model to answer again",
 }
 _SHOWN = ("running", "succeeded", "failed", "cancelled", "skipped", "awaiting_approval")
@@ -214,7 +215,10 @@ def result_of(task: Json) -> list[str]:
         return []
     match task["uses"]:
         case "agent.command" | "agent.prompt":
-            return [_commit_of(outputs)] + (["scripted"] if outputs.get("scripted") else [])
+            scripted = ["scripted"] if outputs.get("scripted") else []
+            return [_commit_of(outputs), *scripted, *left_out_of(outputs)]
+        case "git.commit":
+            return left_out_of(outputs)
         case "tests.run":
             return [tests_of(outputs)]
         case "forge.open_pull_request":
@@ -222,15 +226,26 @@ def result_of(task: Json) -> list[str]:
     return []
 
 
+def left_out_of(outputs: Json) -> list[str]:
+    """What builds and tests left behind: in the workspace, not in the commit."""
+    names = outputs.get("left_out") or []
+    return [f"left out: {', '.join(map(str, names))}"] if names else []
+
+
 def tests_of(outputs: Json) -> str:
-    if not outputs.get("found"):
-        return "no tests found"
     total, failed = outputs.get("total") or 0, outputs.get("failed") or 0
-    counted = f" ({count(total, 'test')})" if total else ""
+    summary, skipped = str(outputs.get("summary", "")), outputs.get("skipped") or 0
     if outputs.get("passed"):
-        return f"tests passed{counted}"
+        aside = f", {skipped} skipped" if skipped else ""
+        return f"tests passed ({count(total - skipped, 'test')}{aside})"
+    if outputs.get("verdict") == "unverified" or not outputs.get("found"):
+        return f"UNVERIFIED: {first_line(summary or 'no tests found', 90)}"
     some = f" ({failed} of {total})" if total and failed else ""
-    return f"tests FAILED{some}: {_complaint(str(outputs.get('summary', '')))}"
+    changes = outputs.get("changes") or []
+    if changes and changes[-1] in summary:
+        # Of the differences from the base, what speaks against a pass stands last.
+        return f"tests FAILED{some}: {first_line(str(changes[-1]), 200)}"
+    return f"tests FAILED{some}: {_complaint(summary)}"
 
 
 # Said by the word before it.

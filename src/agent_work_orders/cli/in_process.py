@@ -128,9 +128,9 @@ class InProcess:
 
     async def approvals(self, wanted: str | None = None) -> list[Json]:
         if wanted is None:
-            found = approvals.asked(self._rooms, ME)
+            found = await approvals.asked(self._rooms, ME)
         else:
-            every = approvals.of_order(self._rooms, wanted, ME)
+            every = await approvals.of_order(self._rooms, wanted, ME)
             found = [one for one in every if one.state == "asked"]
         return [views.approval(one) for one in found]
 

@@ -20,6 +20,7 @@ REFUSED = 2
 WAITING = 3
 INTERRUPTED = 130
 
+_PACKAGE = "agent_work_orders/"
 Command = TypeVar("Command", bound=Callable[..., None])
 Result = TypeVar("Result")
 
@@ -95,12 +96,22 @@ def explain(error: BaseException) -> Told:
         )
     if isinstance(error, errors.AgentWorkOrdersError):
         return Told(error.code, error.message, hint=error.hint, exit_code=FAILED)
+    # Libraries quote what they were given, and that may be a secret: only its kind and its place.
+    why = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
     return Told(
         "internal",
-        f"{type(error).__name__}: {error}",
-        hint="This should not happen; AWO_DEBUG=1 shows where",
+        f"{type(error).__name__}{why}{_place(error)}",
+        hint="This should not happen; AWO_DEBUG=1 shows all of it",
         exit_code=FAILED,
     )
+
+
+def _place(error: BaseException) -> str:
+    """The last of our lines that it came through."""
+    import traceback
+
+    ours = [one for one in traceback.extract_tb(error.__traceback__) if _PACKAGE in one.filename]
+    return f" at {ours[-1].filename.rpartition(_PACKAGE)[2]}:{ours[-1].lineno}" if ours else ""
 
 
 def say(told: Told, *, as_json: bool) -> None:

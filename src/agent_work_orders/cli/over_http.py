@@ -13,9 +13,16 @@ import httpx
 
 from agent_work_orders.cli.client import Json, Verb
 from agent_work_orders.cli.outcome import FAILED, REFUSED, Told
+from agent_work_orders.security import given
 
 ORDERS = "/api/agent-work-orders"
 TIMEOUT_S = 30.0
+"""For what the server works on before it answers."""
+CONNECT_S = 3.0
+READ_S = 5.0
+"""Until an answer begins that takes a server milliseconds: one that takes longer hangs."""
+# These fetch or compare commits first.
+_SLOW = ("/diff", "/commands", "/git-progress")
 LOCAL_KEY = "local.key"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -35,19 +42,25 @@ class OverHttp:
     remote = True
 
     def __init__(self, url: str, key: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if not given.is_plain_address(url):
             raise Told(
                 "url_invalid",
-                f"{url!r} is not the address of a server",
-                hint="Give http://host:port",
+                f"Not the address of a server: {given.shape(url)}",
+                hint="Give http://host:port, without a user; a key goes into AWO_API_KEY",
                 field="--url",
             )
+        if key and not given.is_secret(key):
+            raise Told(
+                "api_key_invalid",
+                f"AWO_API_KEY is not a key: {given.shape(key)}",
+                hint="Give it as `awo key create` printed it, in one line",
+                field="AWO_API_KEY",
+            )
+        parts = urlsplit(url)
         self._url = url.rstrip("/")
         self._http = httpx.AsyncClient(
             base_url=self._url,
             headers={"Authorization": f"Bearer {key}"} if key else {},
-            timeout=TIMEOUT_S,
             # A proxy for the outside world has no business with a server on this machine.
             trust_env=parts.hostname not in LOOPBACK,
         )
@@ -189,8 +202,20 @@ class OverHttp:
         body: Json | None = None,
     ) -> Json:
         wanted = {name: value for name, value in (query or {}).items() if value not in (None, ())}
+        timeout = httpx.Timeout(TIMEOUT_S, connect=CONNECT_S)
+        if method == "GET" and not any(part in path for part in _SLOW):
+            timeout = httpx.Timeout(READ_S, connect=CONNECT_S)
         try:
-            answer = await self._http.request(method, path, params=wanted, json=body)
+            answer = await self._http.request(
+                method, path, params=wanted, json=body, timeout=timeout
+            )
+        except httpx.ReadTimeout as error:
+            raise Told(
+                "server_silent",
+                f"{self._url} took the request and does not answer",
+                hint="It may be stopped or busy: look at its log and its process (`awo doctor`)",
+                exit_code=FAILED,
+            ) from error
         except httpx.HTTPError as error:
             raise Told(
                 "server_unreachable",

@@ -1,29 +1,19 @@
 """What people see: plain and stable lines in a pipe, a little colour on a terminal.
 
-Whatever agents, repositories and issues wrote passes `clean` first: a terminal obeys control
-characters, and a reader obeys bidirectional ones.
+Whatever agents, repositories and issues wrote passes cli/marks.py first. A patch that goes into a
+pipe or a file is for programs and goes there as it is.
 """
 
 from __future__ import annotations
 
 import json
-import re
+import math
 import sys
 from collections.abc import Sequence
 from typing import Any
 
-_ANSI = re.compile(
-    r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]"
-    r"|\x1b\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?"
-    r"|\x1b[PX^_][^\x1b]{0,4096}(?:\x1b\\)?"
-    r"|\x1b[ -/]{0,8}[0-~]?"
-    r"|\x9b[0-?]{0,64}[ -/]{0,8}[@-~]"
-)
-# C0, DEL, C1; bidirectional and invisible format characters; line separators; half characters.
-_HARMFUL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
-)
+from agent_work_orders.cli import marks
+
 _NAMES = {
     "succeeded": "done",
     "completed": "done",
@@ -49,19 +39,29 @@ _COLOURS = {
 }
 
 
-def clean(text: str) -> str:
-    """One line without anything that a terminal or a reader would obey."""
-    return _HARMFUL.sub("", _ANSI.sub("", text.replace("\n", " ").replace("\t", " ")))
+clean = marks.line
+"""Every line that may hold a stranger's text passes it."""
 
 
-def clean_block(text: str) -> str:
-    """The same for several lines; line feeds and tabs stay."""
-    kept = _ANSI.sub("", text.replace("\r\n", "\n"))
-    return _HARMFUL.sub("", kept)
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    """JSON that every parser reads: a number that is none is null, as the API has it."""
+    try:
+        return json.dumps(value, indent=indent, ensure_ascii=True, default=str, allow_nan=False)
+    except ValueError:
+        whole = _finite(value)
+        return json.dumps(whole, indent=indent, ensure_ascii=True, default=str, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def print_json(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=True, default=str) + "\n")
+    sys.stdout.write(json_text(value, indent=2) + "\n")
     sys.stdout.flush()
 
 
@@ -116,12 +116,16 @@ class Screen:
 
     def block(self, text: str) -> None:
         if not self.quiet:
-            sys.stdout.write(clean_block(text).rstrip("\n") + "\n")
+            sys.stdout.write(marks.block(text).rstrip("\n") + "\n")
             sys.stdout.flush()
 
     def patch(self, text: str) -> None:
-        """A patch, its lines coloured on a terminal."""
-        for line in clean_block(text).split("\n"):
+        """A patch: as it is for programs; for people marked and coloured."""
+        if not self.terminal:
+            sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+            sys.stdout.flush()
+            return
+        for line in marks.patch(text.removesuffix("\n")).split("\n"):
             code = ""
             if line.startswith(("+++", "---", "diff ", "index ")):
                 code = "1"

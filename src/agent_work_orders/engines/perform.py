@@ -7,13 +7,14 @@ larger is kept as an artifact and replaced by its hash.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
 import msgspec
 
 from agent_work_orders.clock import Clock
+from agent_work_orders.engines.request import Request
 from agent_work_orders.errors import (
     AgentWorkOrdersError,
     Broken,
@@ -28,8 +29,16 @@ from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.state_manager.artifacts import Artifacts
 from agent_work_orders.state_manager.ledger import Ledger
 from agent_work_orders.state_manager.once import Do, Look, once
-from agent_work_orders.tools.tool import JsonObject, Order, Parked, Prompt, Tool
-from agent_work_orders.workflow_engine import effects as ask
+from agent_work_orders.tools.tool import (
+    MODEL_UNAVAILABLE,
+    JsonObject,
+    Order,
+    Parked,
+    Prompt,
+    Stall,
+    Tool,
+    ToolContext,
+)
 from agent_work_orders.workflow_engine.events import (
     Failure,
     TaskFailed,
@@ -38,7 +47,7 @@ from agent_work_orders.workflow_engine.events import (
     Undone,
     Usage,
 )
-from agent_work_orders.workflow_engine.run import Run
+from agent_work_orders.workflow_engine.machine import CIRCUIT_OPEN
 
 # FAULTS A25: a journal row stays small whatever a tool returns.
 OUTPUTS_LIMIT_BYTES = 256 * 1024
@@ -66,39 +75,6 @@ class Log(Protocol):
         ...
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """One attempt at one task."""
-
-    run_id: str
-    path: str
-    attempt: int
-    key: str
-    uses: str
-    input: JsonObject
-    timeout_s: float
-    phase: str | None
-    order: JsonObject
-    previous_outputs: JsonObject | None = None
-    spent_usd: float = 0.0
-
-
-def request_of(run: Run, effect: ask.Perform | ask.Undo) -> Request:
-    """What a run asks for, with all that its tool may know."""
-    return Request(
-        run_id=run.run_id,
-        path=effect.path,
-        attempt=effect.attempt,
-        key=effect.key,
-        uses=effect.uses,
-        input=effect.input,
-        timeout_s=effect.timeout_s,
-        phase=effect.phase if isinstance(effect, ask.Perform) else None,
-        order=run.order,
-        previous_outputs=run.task(effect.path).outputs,
-        spent_usd=run.usage.cost_usd,
-    )
-
-
 class Context:
     """What a tool is handed. One per attempt."""
 
@@ -111,7 +87,12 @@ class Context:
         self.phase = request.phase
         self.timeout_s = request.timeout_s
         self.spent_usd = request.spent_usd
+        self.approved_head: str | None = (request.approved or {}).get("head_sha")
+        self.stall = Stall(count=request.stalls, since_ms=request.stalled_since_ms)
+        self.lost = request.lost
         self.usage: Usage | None = None
+        self.recovered: list[int] = []
+        self.denials: list[str] = []
         self.given: list[str] = []
         self.evidence: JsonObject | None = None
         self._request = request
@@ -141,13 +122,14 @@ class Context:
         self._desk.log(self.order.order_id, event, level, {"task": self.path, **fields})
 
     def spend(self, usage: Usage) -> None:
-        sofar = self.usage or Usage()
-        self.usage = Usage(
-            cost_usd=sofar.cost_usd + usage.cost_usd,
-            input_tokens=sofar.input_tokens + usage.input_tokens,
-            output_tokens=sofar.output_tokens + usage.output_tokens,
-            turns=sofar.turns + usage.turns,
-        )
+        self.usage = (self.usage or Usage()).plus(usage)
+
+    def recover(self, attempt: int, usage: Usage) -> None:
+        self.recovered.append(attempt)
+        self.spend(usage.plus(Usage(unpriced_turns=-1)))
+
+    def denied(self, denials: Sequence[str]) -> None:
+        self.denials += self._desk.clean.value(list(denials))
 
     def prompts(self) -> list[Prompt]:
         found = [prompt for prompt in self._waiting() if prompt.prompt_id not in self.given]
@@ -169,6 +151,15 @@ class Context:
         """Outputs to record even if the attempt fails."""
         self.evidence = evidence
 
+    def learned(self) -> dict[str, Any]:
+        """What every answer carries, however the attempt ended."""
+        return {
+            "usage": self.usage,
+            "prompts": tuple(self.given),
+            "denials": tuple(self.denials),
+            "recovered": tuple(self.recovered),
+        }
+
     def previous_outputs(self) -> JsonObject | None:
         return self._request.previous_outputs
 
@@ -185,7 +176,9 @@ class Desk:
         clock: Clock,
         log: Log,
         clean: Redactor | None = None,
+        before: Callable[[ToolContext], Awaitable[None]] | None = None,
     ) -> None:
+        """`before` is asked ahead of every tool and may refuse by raising."""
         self.tools = tools
         self.ledger = ledger
         self.artifacts = artifacts
@@ -193,6 +186,7 @@ class Desk:
         self.log = log
         # What a tool returns is kept for ever: secrets are taken out before.
         self.clean = clean or Redactor()
+        self._before = before
         self._breaker = Breaker()
 
     async def perform(self, request: Request, waiting: Callable[[], list[Prompt]] = list) -> Answer:
@@ -210,7 +204,7 @@ class Desk:
                 attempt=attempt,
                 reason=parked.reason,
                 until_ms=parked.until_ms,
-                usage=context.usage,
+                **context.learned(),
             )
         except (Exception, asyncio.CancelledError) as error:
             return TaskFailed(
@@ -219,16 +213,14 @@ class Desk:
                 attempt=attempt,
                 failure=self._failure(context, error),
                 outputs=self.clean.value(context.evidence),
-                usage=context.usage,
-                prompts=tuple(context.given),
+                **context.learned(),
             )
         return TaskSucceeded(
             at_ms=self.clock.now_ms(),
             path=path,
             attempt=attempt,
             outputs=outputs,
-            usage=context.usage,
-            prompts=tuple(context.given),
+            **context.learned(),
         )
 
     async def _guarded(self, request: Request, context: Context) -> JsonObject:
@@ -238,11 +230,11 @@ class Desk:
             return await self._call(request.uses, context, request.input, request.timeout_s)
         again_ms = self._breaker.closed_at_ms(dependency, self.clock.now_ms())
         if again_ms is not None:
-            raise Parked("circuit_open", again_ms)
+            raise Parked(CIRCUIT_OPEN, again_ms)
         try:
             outputs = await self._call(request.uses, context, request.input, request.timeout_s)
-        except Transient as error:
-            if "dependency" in error.context:
+        except Parked as parked:
+            if parked.reason == MODEL_UNAVAILABLE:
                 self._breaker.failed(dependency, self.clock.now_ms())
             raise
         self._breaker.succeeded(dependency)
@@ -295,6 +287,8 @@ class Desk:
         try:
             async with asyncio.timeout(limit_s) as deadline:
                 context.more_time = partial(_extend, deadline, limit_s)
+                if self._before is not None:
+                    await self._before(context)
                 return await tool(context, **inputs)
         except QuotaHeld as held:
             raise Parked(WAITS.get(held.reason, "github_quota"), held.until_ms) from held

@@ -6,6 +6,7 @@ import base64
 from collections.abc import Mapping
 
 import msgspec
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -26,7 +27,7 @@ class AppKey:
         self.app_id = app_id
         try:
             key = load_pem_private_key(pem.encode(), None)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, UnsupportedAlgorithm):
             key = None
         if not isinstance(key, rsa.RSAPrivateKey) or key.key_size < SMALLEST_BITS:
             raise Refused(

@@ -38,19 +38,47 @@ def remote(origin: RepositoryUrl, *, writes: bool = False) -> Remote | None:
     return Remote(url=origin.url, writes=writes) if origin.kind in ("https", "http") else None
 
 
+def folders_of(path: str) -> list[str]:
+    """Where a repository of this machine lives: its work tree, its `.git`, and what that shares
+    with others (of a linked work tree both are elsewhere). Outermost first, none in another."""
+    root = Path(os.path.realpath(path))
+    found = [root.parent if root.name == ".git" else root]
+    git = _pointed(root / ".git", "gitdir: ")
+    if git is not None:
+        common = _pointed(git / "commondir", "")
+        found += [git] if common is None else [git, common]
+    kept: list[Path] = []
+    for folder in sorted(found):
+        if not any(folder.is_relative_to(other) for other in kept):
+            kept.append(folder)
+    return [str(folder) for folder in kept]
+
+
+def _pointed(file: Path, word: str) -> Path | None:
+    """The folder that a small file names, relative to where it is."""
+    try:
+        with file.open("r", encoding="utf-8", errors="surrogateescape") as opened:
+            text = opened.read(8_192).rstrip("\n")
+    except OSError:
+        return None
+    if not text.startswith(word) or "\0" in text or not text[len(word) :]:
+        return None
+    return Path(os.path.realpath(file.parent / text[len(word) :]))
+
+
 def check_path(origin: RepositoryUrl) -> None:
     """A local path must be a folder: Refused `repository_not_found` or `not_a_repository`."""
     if origin.kind != "path":
         return
-    path = Path(origin.url)
-    if not path.exists():
+    # Not Path.exists: it raises for a name that no folder can have.
+    if not os.path.exists(origin.url):
         raise Refused(
             "repository_not_found",
             f"There is nothing at {origin.display}",
             hint="Check the path; it is read on the server's machine.",
             field="repository_url",
         )
-    if not path.is_dir():
+    if not os.path.isdir(origin.url):
         raise Refused(
             "not_a_repository",
             f"{origin.display} is a file, not a git repository",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pwd
 from pathlib import Path
 
 import msgspec
@@ -21,6 +23,18 @@ def agent_user(uid: int = DEFAULT_ID, gid: int = DEFAULT_ID) -> AgentUser:
     if os.geteuid() == 0:
         return AgentUser(uid=uid, gid=gid)
     return AgentUser(uid=os.geteuid(), gid=os.getegid())
+
+
+def homes_to_guard(user: AgentUser) -> list[str]:
+    """The server's own home, when agents are the same user: shells and tools run what is written
+    there. Not where everybody writes, which some service users have as their home."""
+    if user.uid != os.geteuid():
+        return []
+    found = [os.environ.get("HOME", "")]
+    with contextlib.suppress(KeyError):
+        found.append(pwd.getpwuid(user.uid).pw_dir)
+    homes = {os.path.realpath(home) for home in found if home and os.path.isdir(home)}
+    return sorted(homes - {"/", "/tmp", "/var/tmp", "/dev/shm"})
 
 
 def first_closed_folder(path: Path, user: AgentUser) -> Path | None:

@@ -6,6 +6,7 @@ directory that the host has just written, never the agent's own, and no configur
 
 from __future__ import annotations
 
+from agent_work_orders.sandbox_manager import leftovers
 from agent_work_orders.sandbox_manager.git_directory import HIDDEN_SUFFIX
 
 TIMEOUT_S = 900.0
@@ -31,10 +32,11 @@ rm "$GIT_DIR/objects/info/alternates"
 """
 
 # $1: parent commit, $2: file for the pack, $3: a moment after now, in seconds. Says the tree's id,
-# `same` if nothing changed, how `add` ended, and `clean` if no file is left outside the tree.
+# `same` if nothing changed, how `add` ended, and `clean` if no file is left outside the tree; then
+# what was left out on purpose (sandbox_manager/leftovers.py).
 # Nested repositories are set aside: their files are committed, and nothing of their
 # configuration is used. Submodules of the parent commit stay what they are.
-TREE = f"""
+TREE = f"""{leftovers.SCRIPT}
 set_aside() {{
   find . -mindepth 2 -name .git -prune -exec sh -c '
     for found do
@@ -55,7 +57,8 @@ look
 # later date lets `add` believe it. Changed ones were marked by the refresh itself.
 git update-index -q --refresh --force-write-index > /dev/null 2>&1
 touch -d @"$3" "$GIT_DIR/index"
-said=$(git add -A --ignore-errors 2>&1)
+leave_out
+said=$(git -c core.excludesFile="$GIT_DIR/leftovers" add -A --ignore-errors 2>&1)
 added=$?
 case $said in
 *"Permission denied"*)
@@ -64,22 +67,28 @@ case $said in
     -o -type f ! -perm -u=r -exec chmod u+r {{}} + 2> /dev/null
   [ -n "$nested" ] || look
   [ -z "$nested" ] || set_aside
-  git add -A --ignore-errors
+  leave_out
+  git -c core.excludesFile="$GIT_DIR/leftovers" add -A --ignore-errors
   added=$? ;;
 *) printf '%s\\n' "$said" >&2 ;;
 esac
 [ -z "$nested" ] || put_back
+rm "$GIT_DIR/leftovers"
+left=clean left_out=
+if [ -n "$nested$(git ls-files --others --directory | head -c 1)" ]; then
+  left=more left_out=$(left_out)
+fi
 tree=$(git write-tree) || exit 91
 before=$(git rev-parse --verify "$1^{{tree}}") || exit 92
 if [ "$tree" = "$before" ]; then
   echo "$tree same $added more"
+  printf '%s\\n' "$left_out"
   exit 0
 fi
 printf '%s\\n^%s\\n' "$tree" "$before" |
   git pack-objects --revs --thin --stdout -q > "$2" || exit 93
-left=clean
-[ -z "$nested$(git ls-files --others --directory | head -c 1)" ] || left=more
 echo "$tree changed $added $left"
+printf '%s\\n' "$left_out"
 """
 
 _HARDENING = (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
 from agent_work_orders.errors import Failed
 from agent_work_orders.repositories.refname import check_label, check_sha, order_ref
 from agent_work_orders.sandbox_manager import files, processes
+from agent_work_orders.sandbox_manager.leftovers import LeftOut
 from agent_work_orders.sandbox_manager.register import Entry, Register
 from agent_work_orders.sandbox_manager.sandbox import (
     Execution,
@@ -62,16 +63,32 @@ class LocalSandbox:
             self._record("ACTIVE", self._spec.base_sha)
             self._untouched_at = self._spec.base_sha
 
-    async def checkout(self, sha: str) -> None:
+    async def checkout(self, sha: str, *, files: str | None = None) -> None:
         check_sha(sha)
         async with self._turnstile.alone():
             entry = self._active()
-            if self._untouched_at == sha:
+            if self._untouched_at == sha and files is None:
+                if entry.holder:
+                    self._register.put(msgspec.structs.replace(entry, holder=""))
                 return
             self._untouched_at = None
-            await self._workspace.reset(sha)
-            self._register.put(msgspec.structs.replace(entry, head_sha=sha))
-            self._untouched_at = sha
+            await self._workspace.reset(sha if files is None else check_sha(files))
+            if files is not None:
+                await asyncio.to_thread(self._workspace.stand_at, sha)
+            self._register.put(msgspec.structs.replace(entry, head_sha=sha, holder=""))
+            self._untouched_at = sha if files is None else None
+
+    async def hold(self, work: str) -> None:
+        async with self._turnstile.alone():
+            self._register.put(msgspec.structs.replace(self._active(), holder=work))
+
+    async def holder(self) -> str:
+        entry = self._register.get(self._spec.order_id)
+        return entry.holder if entry is not None else ""
+
+    async def head(self) -> str | None:
+        entry = self._register.get(self._spec.order_id)
+        return entry.head_sha if entry is not None else None
 
     async def execute(
         self,
@@ -115,14 +132,22 @@ class LocalSandbox:
         await asyncio.to_thread(files.write, home, name, content, user, 0o600)
         return str(home / name)
 
-    async def commit(self, message: str, *, author: str, at_ms: int) -> str | None:
+    async def commit(
+        self,
+        message: str,
+        *,
+        author: str,
+        at_ms: int,
+        left_out: Callable[[LeftOut], None] = lambda _found: None,
+    ) -> str | None:
         async with self._turnstile.alone():
             entry = self._active()
             parent = entry.head_sha or self._spec.base_sha
             if self._untouched_at == parent:
                 return None
             imported = await self._workspace.import_tree(parent)
-            if imported is None:
+            left_out(imported.left_out)
+            if not imported.changed:
                 return None
             mirror = self._workspace.mirror
             sha = await mirror.commit_tree(
@@ -141,7 +166,7 @@ class LocalSandbox:
             parent = self._active().head_sha or self._spec.base_sha
             imported = await self._workspace.import_tree(parent)
             sha = await mirror.commit_tree(
-                imported.tree if imported else await mirror.tree_of(parent),
+                imported.tree if imported.changed else await mirror.tree_of(parent),
                 [parent],
                 f"Snapshot {name}\n",
                 author=SNAPSHOT_AUTHOR,

@@ -19,7 +19,11 @@ import msgspec
 
 from agent_work_orders.errors import Environmental
 from agent_work_orders.sandbox_manager import processes
-from agent_work_orders.sandbox_manager.agent_user import AgentUser, first_closed_folder
+from agent_work_orders.sandbox_manager.agent_user import (
+    AgentUser,
+    first_closed_folder,
+    homes_to_guard,
+)
 
 START_TIMEOUT_S = 30.0
 # Isolated and without site-packages, which starts in a third of the time; the product's own
@@ -33,12 +37,14 @@ _PACKAGES = Path(__file__).resolve().parents[2]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """`shown`: paths below the data directory that the program sees, and whether writable."""
+    """`shown`: paths below the data directory that the program sees, and whether writable.
+    `guarded`: others that it may read and not write."""
 
     argv: Sequence[str]
     env: Mapping[str, str]
     cwd: str
     shown: Sequence[tuple[str, bool]]
+    guarded: Sequence[str] = ()
 
 
 class Nursery:
@@ -56,6 +62,7 @@ class Nursery:
         self._channel: socket.socket | None = None
         self._lock = threading.Lock()
         self.namespaces: bool | None = None
+        self.guards = False
 
     async def start(self) -> bool:
         """Whether executions get their own namespaces. Starting again is harmless."""
@@ -122,6 +129,7 @@ class Nursery:
                         str(self._user.uid),
                         str(self._user.gid),
                         self._mode,
+                        *homes_to_guard(self._user),
                     ],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
@@ -139,7 +147,7 @@ class Nursery:
                 word = ours.recv(1)
             except OSError:
                 word = b""
-            if word not in (b"n", b"-"):
+            if word not in (b"g", b"n", b"-"):
                 ours.close()
                 raise Environmental(
                     "sandbox_setup_failed",
@@ -154,5 +162,6 @@ class Nursery:
                     hint="Put the data directory (AWO_HOME) where others may pass, or chmod o+x.",
                 )
             self._channel = ours
-            self.namespaces = word == b"n"
+            self.namespaces = word != b"-"
+            self.guards = word == b"g"
             return self.namespaces

@@ -13,11 +13,13 @@ from agent_work_orders.sandbox_manager.sandbox import Record, Spec
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """`head_sha` is the commit that the workspace was last checked out at or committed to."""
+    """`head_sha` is the commit that the workspace was last checked out at or committed to;
+    `holder` names whose unfinished work its files are."""
 
     record: Record
     spec: Spec
     head_sha: str | None = None
+    holder: str = ""
 
 
 class Register:

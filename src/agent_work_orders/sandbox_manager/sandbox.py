@@ -15,6 +15,8 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from agent_work_orders.sandbox_manager.leftovers import LeftOut
+
 SandboxType = Literal["git_branch", "git_worktree"]
 Ended = Literal["exited", "timed_out", "cancelled", "idle"]
 Status = Literal["PROVISIONING", "ACTIVE", "TERMINATED", "FAILED"]
@@ -33,6 +35,8 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
     base_sha: str
     branch: str
     expires_at_ms: int | None = None
+    origin: str = ""
+    """The path of a repository on this machine; no program of the order may write there."""
 
 
 class Execution(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,9 +107,23 @@ class Sandbox(Protocol):
         """
         ...
 
-    async def checkout(self, sha: str) -> None:
+    async def checkout(self, sha: str, *, files: str | None = None) -> None:
         """Reset the workspace to a commit of the mirror: tracked files as committed, untracked
-        and ignored files removed. The `.git` is made anew when the agent broke it."""
+        and ignored files removed. The `.git` is made anew when the agent broke it. With `files`
+        the files are those of that other commit, as if somebody had edited `sha` to be so. Nobody
+        holds it afterwards."""
+        ...
+
+    async def hold(self, work: str) -> None:
+        """Say, durably, whose unfinished work the files are from now on; empty: nobody's."""
+        ...
+
+    async def holder(self) -> str:
+        """Who said so last, since the last checkout."""
+        ...
+
+    async def head(self) -> str | None:
+        """The commit that the workspace was last checked out at or committed to."""
         ...
 
     async def execute(
@@ -143,13 +161,22 @@ class Sandbox(Protocol):
         never be committed. `name` is one path component; writing it again replaces it."""
         ...
 
-    async def commit(self, message: str, *, author: str, at_ms: int) -> str | None:
+    async def commit(
+        self,
+        message: str,
+        *,
+        author: str,
+        at_ms: int,
+        left_out: Callable[[LeftOut], None] = lambda _found: None,
+    ) -> str | None:
         """Commit everything in the workspace on top of the last `checkout` and import it.
 
         Runs git inside, as the agent's user, then brings the objects to the host's mirror as data
         (bundle, fsck) and returns the sha there; None when the tree is unchanged. Exactly one
         commit on the checked-out parent results, whatever the agent did to history, HEAD or
         `.git`; what it had committed itself is squashed. `message` carries the trailers.
+        What builds and tests leave behind and the parent does not track stays in the workspace;
+        `left_out` is told of it, also when nothing else changed.
         """
         ...
 

@@ -15,6 +15,7 @@ from agent_work_orders.sandbox_manager import files, processes
 from agent_work_orders.sandbox_manager.agent_user import AgentUser, agent_user
 from agent_work_orders.sandbox_manager.local import LocalSandbox
 from agent_work_orders.sandbox_manager.nursery import Nursery
+from agent_work_orders.sandbox_manager.protection import Case, Protection, describe
 from agent_work_orders.sandbox_manager.register import Register
 from agent_work_orders.sandbox_manager.sandbox import Isolation, Record, SandboxType, Spec
 from agent_work_orders.sandbox_manager.turnstile import Turnstile
@@ -128,26 +129,28 @@ class LocalSandboxes:
     def records(self) -> list[Record]:
         return [entry.record for entry in self._register.all()]
 
-    def protection(self) -> str | None:
-        """None when agents cannot touch the data directory, else what is missing, for `doctor`.
-        Known after `start`."""
-        if self._place.nursery.namespaces:
-            return None
-        if os.geteuid() == 0:
-            return (
-                "Agents run as another user but without their own process and mount namespaces: "
-                "they see other orders' processes and files."
+    def protection(self) -> Protection:
+        """What is and what is not separated here. Known after `start`."""
+        nursery = self._place.nursery
+        return describe(
+            Case(
+                root=os.geteuid() == 0,
+                uid=self._place.user.uid,
+                namespaces=bool(nursery.namespaces),
+                guards=nursery.guards,
             )
-        return (
-            "Agents run as the server's own user without namespaces: they could change the data "
-            "directory and the stored repositories. Allow unprivileged user namespaces, or run "
-            "the server as root, which gives agents a user of their own."
         )
 
     def isolation(self, sandbox_type: SandboxType) -> Isolation:
         hidden = bool(self._place.nursery.namespaces)
         own_user = self._place.user.uid != os.geteuid()
-        if hidden:
+        if hidden and self._place.nursery.guards:
+            own = "" if own_user else " and the server user's home"
+            reach = (
+                f"the data directory and other orders are hidden; a local repository{own} cannot "
+                "be written; the rest of the disk is as for any program"
+            )
+        elif hidden:
             reach = "the data directory and other orders are hidden; the rest of the disk is not"
         else:
             reach = "only file permissions; no part of the disk is hidden"

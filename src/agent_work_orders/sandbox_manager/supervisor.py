@@ -1,7 +1,7 @@
 """The program that stands between the server and everything an agent runs. Standard library only.
 
-It is started once (`main` with arguments FD COVER UID GID auto|off) and forks a guard for each
-execution: forking a small process takes about a millisecond, starting an interpreter ten times
+It is started once (`main` with arguments FD COVER UID GID auto|off GUARDED…) and forks a guard for
+each execution: forking a small process takes about a millisecond, starting an interpreter ten times
 that, and a small process has one thread, which parent-death signals need.
 
     server -- nursery (this program, one)
@@ -17,7 +17,8 @@ Rules:
 - The guard's exit kills the whole namespace, daemons with their own session included. Without a
   namespace the guard is a subreaper and kills its descendants until none is left.
 - With a mount namespace the data directory is covered by an empty one; only the paths that the
-  request names show through. The agent cannot see the journal, keys, or other orders.
+  request names show through. The agent cannot see the journal, keys, or other orders. The
+  repository that an order works on, and the home of the server's user, are guarded.
 
 Control protocol: the server sends a 4-byte length and a JSON request; answers are JSON lines:
 `{"started": true}`, `{"error": errno, "what": …}`, `{"exit": code, "signal": number}`.
@@ -222,7 +223,8 @@ def _await_work(place: Place, line: socket.socket) -> None:
         if problem is not None:
             raise problem
         if place.namespaces:
-            show(place, below, [(path, bool(writable)) for path, writable in request["shown"]])
+            shown = [(path, bool(writable)) for path, writable in request["shown"]]
+            show(place, below, shown, request["guarded"])
     except OSError as error:
         _tell(control, {"error": error.errno or 0, "what": "namespace"})
         return
@@ -337,12 +339,12 @@ class Nursery:
 
 def main() -> None:
     fd, cover, uid, gid, namespaces = sys.argv[1:6]
-    place = Place(cover, int(uid), int(gid))
+    place = Place(cover, int(uid), int(gid), tuple(sys.argv[6:]))
     channel = socket.socket(fileno=int(fd))
     # The terminal's Ctrl-C is for the server, which ends its executions one by one.
     os.setsid()
-    place.namespaces = namespaces == "auto"
-    place.namespaces = place.namespaces and probe(place)
+    if namespaces == "auto":
+        probe(place)
     nursery = Nursery(place, channel)
-    channel.sendall(b"n" if place.namespaces else b"-")
+    channel.sendall(b"g" if place.guards else b"n" if place.namespaces else b"-")
     nursery.run()

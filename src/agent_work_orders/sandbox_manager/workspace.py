@@ -25,12 +25,14 @@ import msgspec
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Environmental, Permanent
+from agent_work_orders.repositories import origin as origins
 from agent_work_orders.repositories.failure import said
 from agent_work_orders.repositories.mirror import MAX_IMPORT_BYTES, Mirror
 from agent_work_orders.repositories.refname import is_sha
-from agent_work_orders.sandbox_manager import files, git_directory, inside, processes
+from agent_work_orders.sandbox_manager import files, git_directory, inside, leftovers, processes
 from agent_work_orders.sandbox_manager.agent_user import AgentUser
 from agent_work_orders.sandbox_manager.execution import execute
+from agent_work_orders.sandbox_manager.leftovers import LeftOut
 from agent_work_orders.sandbox_manager.nursery import Nursery, Request
 from agent_work_orders.sandbox_manager.sandbox import Execution, Output, Spec
 
@@ -56,6 +58,8 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
     tree: str
     clean: bool
+    changed: bool
+    left_out: LeftOut
 
 
 class Workspace:
@@ -109,10 +113,11 @@ class Workspace:
             raise setup_failed(done.stderr)
         await asyncio.to_thread(self._keep_index, self.repo, ".git/index")
 
-    async def import_tree(self, parent: str) -> Imported | None:
-        """Bring the files as they are now to the mirror; None if they are the parent's.
+    async def import_tree(self, parent: str) -> Imported:
+        """Bring the files as they are now to the mirror, unless they are the parent's.
 
-        Ignored files stay out, links stay links, nested repositories become plain files.
+        Ignored files and what builds leave behind stay out, links stay links, nested repositories
+        become plain files.
         """
         private = self.folder / "import"
         await asyncio.to_thread(self._write_private, private, parent)
@@ -120,7 +125,7 @@ class Workspace:
         argv = inside.argv(inside.TREE, parent, str(private / "pack"), str(later_s))
         done = await self._inside(argv, directory=private)
         imported = _read_tree(done)
-        if imported is not None:
+        if imported.changed:
             with await asyncio.to_thread(_open_pack, private / "pack") as pack:
                 await self.mirror.import_pack(pack)
         return imported
@@ -133,6 +138,12 @@ class Workspace:
             done = await self._inside(inside.argv(inside.COPY), directory=git)
             if not done.success:
                 raise setup_failed(done.stderr)
+
+    def stand_at(self, sha: str) -> None:
+        """Let the agent's own `.git` stand at a commit, its files and index staying what they are:
+        it sees what differs as changes."""
+        reference = f"refs/heads/{self._spec.branch}"
+        files.write(self.repo / ".git", reference, f"{sha}\n".encode(), self.place.user)
 
     async def run(
         self,
@@ -159,6 +170,7 @@ class Workspace:
             },
             cwd=str(folder),
             shown=self._shown(borrowing=not self._copies),
+            guarded=self._guarded(),
         )
         return await execute(
             self.place.nursery,
@@ -183,6 +195,7 @@ class Workspace:
                 env={**env, **self._tags()},
                 cwd=str(self.repo),
                 shown=shown,
+                guarded=self._guarded(),
             ),
             clock=self.place.clock,
             timeout_s=inside.TIMEOUT_S,
@@ -195,6 +208,9 @@ class Workspace:
     def _shown(self, *, borrowing: bool) -> list[tuple[str, bool]]:
         shown = [(str(self.folder / name), True) for name in ("repo", "home", "tmp")]
         return [*shown, (str(self.mirror.path), False)] if borrowing else shown
+
+    def _guarded(self) -> list[str]:
+        return origins.folders_of(self._spec.origin) if self._spec.origin else []
 
     def _clear(self, git: Path, sha: str) -> None:
         if not self.repo.is_dir():
@@ -266,16 +282,16 @@ def _open_pack(path: Path) -> IO[bytes]:
     return os.fdopen(fd, "rb")
 
 
-def _read_tree(done: Execution) -> Imported | None:
-    """What inside.TREE said; None when nothing changed. Paths that git refuses (look-alikes of
-    `.git`) are left out."""
+def _read_tree(done: Execution) -> Imported:
+    """What inside.TREE said. Paths that git refuses (look-alikes of `.git`) are left out."""
     if any(sign in done.stderr for sign in _UNREADABLE):
         raise Permanent(
             "changes_unreadable",
             f"Some of the agent's changes cannot be read: {said(done.stderr)}",
             hint="Retry, and tell the agent not to make such files.",
         )
-    words = done.stdout.decode("utf-8", "replace").split()
+    lines = done.stdout.decode("utf-8", "replace").splitlines() or [""]
+    words = lines[0].split()
     refused = b"No space left" in done.stderr or b"unable to write" in done.stderr
     if not done.success or refused or len(words) != 4 or not is_sha(words[0]):
         if b"No space left" in done.stderr:
@@ -289,9 +305,12 @@ def _read_tree(done: Execution) -> Imported | None:
             f"The agent's changes could not be committed: {said(done.stderr)}",
             hint="The workspace is kept; look at the files that git names.",
         )
-    if words[1] == "same":
-        return None
-    return Imported(tree=words[0], clean=words[2:] == ["0", "clean"])
+    return Imported(
+        tree=words[0],
+        clean=words[2:] == ["0", "clean"],
+        changed=words[1] != "same",
+        left_out=leftovers.read(lines[1:]),
+    )
 
 
 def setup_failed(stderr: bytes) -> Environmental:

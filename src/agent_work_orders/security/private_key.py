@@ -1,44 +1,61 @@
-"""A private key that is given as text or as the path of a file.
+"""A private key that is given as text, as base64 of the text, or as the path of a file.
 
 The text is only looked at here: reading it needs a library that costs every command its import,
-so whoever signs with it reads it.
+so whoever signs with it reads it. What is said of one that cannot be used never repeats it: a
+text that is no path is most likely a key in a form that we do not know.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import os
 import stat
-from pathlib import Path
 
 MAX_BYTES = 32_768
 """An RSA key of 8,192 bits takes 6,400."""
 _BEGIN, _END = "-----BEGIN ", "PRIVATE KEY-----"
+_FORMS = "PEM text, base64 of it, or the path of a file"
 
 
 def read(text: str) -> str:
     """The PEM text. A file must be ours alone. ValueError says what is wrong with it, without a
     word of the key."""
-    if text.lstrip().startswith(_BEGIN):
-        return _pem(text.replace("\\n", "\n"), "the text")
-    path = Path(text)
-    if len(text) > 4_096 or "\0" in text or "\n" in text:
-        raise ValueError("neither PEM text nor the path of a file")
+    if (pem := _text(text)) is not None:
+        return _pem(pem, "the text")
+    if len(text) > 4_096 or not text.isprintable():
+        raise ValueError(f"not {_FORMS}")
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read ({error.strerror})") from None
+        descriptor = os.open(text, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not a path"
+        raise ValueError(f"not PEM text nor base64 of it, and no file ({why})") from None
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise ValueError(f"{path} is not a file")
+            raise ValueError("it names something that is not a file")
         if found.st_mode & 0o077:
             raise ValueError(
-                f"{path} can be read by others (mode {found.st_mode & 0o777:04o}); chmod 600 it"
+                f"the file can be read by others (mode {found.st_mode & 0o777:04o}); chmod 600 it"
             )
-        content = os.read(descriptor, MAX_BYTES + 1)
+        content = os.read(descriptor, MAX_BYTES * 2).decode("utf-8", "replace")
     finally:
         os.close(descriptor)
-    return _pem(content.decode("utf-8", "replace"), str(path))
+    return _pem(_text(content) or content, "the file's content")
+
+
+def _text(text: str) -> str | None:
+    """PEM text, plain or in base64, its lines as lines."""
+    plain = text.replace("\\r", "").replace("\\n", "\n")
+    if plain.lstrip().startswith(_BEGIN):
+        return plain
+    packed = "".join(plain.split()).replace("-", "+").replace("_", "/").rstrip("=")
+    try:
+        opened = base64.b64decode(packed + "=" * (-len(packed) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    inner = opened.decode("utf-8", "replace").replace("\\n", "\n")
+    return inner if inner.lstrip().startswith(_BEGIN) else None
 
 
 def _pem(text: str, what: str) -> str:

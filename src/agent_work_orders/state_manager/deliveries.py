@@ -50,12 +50,13 @@ class DeliveryRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 class Deliveries(Protocol):
     async def take(self, delivery_id: str, event: str, body: bytes, at_ms: int) -> bool:
-        """Keep it, durably; False when it is known already. Unavailable `intake_full`."""
+        """Keep it, durably; False when it is known already. One that was only noted is not known.
+        Unavailable `intake_full`."""
         ...
 
     async def note(self, delivery_id: str, event: str, why: str, at_ms: int) -> None:
         """Keep, without its body, that one failed before it could be taken. A known one stays as
-        it is."""
+        it is; a noted one can be taken when it comes again."""
         ...
 
     def waiting(self, limit: int = 100, *, after: int = 0) -> list[Delivery]:
@@ -93,6 +94,10 @@ class Deliveries(Protocol):
         self, *, state: State | None = None, before: int | None = None, limit: int = 100
     ) -> list[DeliveryRecord]:
         """Newest first."""
+        ...
+
+    def taken(self, delivery_id: str) -> bool:
+        """Whether it was taken: what was only noted may come again."""
         ...
 
     def find(self, delivery_id: str) -> DeliveryRecord | None: ...

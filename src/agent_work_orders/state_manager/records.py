@@ -57,6 +57,15 @@ class OrderRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The last event of the run that this line knows."""
     rolled_back: bool = False
     """It was rolled back, or is being: it is over for good, and nothing in it can be retried."""
+    verification: str | None = None
+    """Whether tests stand behind what it changed: `verified`, `unverified` or `failed`; None while
+    it is not known, or when there is nothing to verify."""
+    verification_reason: str | None = None
+    cost_certainty: str = "exact"
+    """`exact` as agents told it, `estimated` in part from tokens, or `at_least` where something
+    that was used has no known price."""
+    branch_offered: bool = False
+    """Its branch is in the repository, pushed or offered for review; before, only its name is."""
 
 
 class OrderFilter(msgspec.Struct, frozen=True, kw_only=True):

@@ -205,16 +205,29 @@ def _facts(ctx: ToolContext, evidence: JsonObject) -> str:
         evidence["lines_removed"],
     )
     lines.append(f"{files} files changed, {added} lines added, {removed} removed.")
-    if tests is None or not tests.get("found"):
-        lines.append("No tests were run.")
-    else:
-        verdict = "passed" if tests.get("passed") else "did NOT pass"
-        lines.append(
-            f"Tests {verdict}: {tests.get('total', 0)} cases, {tests.get('failed', 0)} failed."
-        )
+    lines += _of_tests(tests)
     if ctx.spent_usd:
         lines.append(f"It has cost ${ctx.spent_usd:.2f} so far.")
     return "\n\n".join(lines)
+
+
+def _of_tests(tests: JsonObject | None) -> list[str]:
+    """What stands behind the change, in words that nobody can overlook."""
+    given = tests or {}
+    first = (str(given.get("summary") or "").splitlines() or ["no tests were run"])[0]
+    total, failed = given.get("total") or 0, given.get("failed") or 0
+    skipped = given.get("skipped") or 0
+    if given.get("passed"):
+        said = f"Tests passed: {total - skipped} run, {failed} failed, {skipped} skipped."
+    elif not given.get("found") or given.get("verdict") == "unverified":
+        said = f"**Unverified**: {first}."
+    else:
+        said = f"Tests did **NOT** pass: {failed} of {total} failed. {first}"
+    changes = [str(change) for change in given.get("changes") or ()]
+    if changes:
+        said += "\n\nWhat decides about the tests was changed:\n\n"
+        said += "\n".join(f"- {change}" for change in changes)
+    return [said]
 
 
 def _receipt(opened: PullRequest, proposal: Proposal) -> JsonObject:

@@ -12,7 +12,7 @@ from agent_work_orders.repositories.refname import order_ref
 from agent_work_orders.tools import commit_message
 from agent_work_orders.tools.schema import fields, flag, nullable, text, texts
 from agent_work_orders.tools.tool import JsonObject, Order, ToolContext
-from agent_work_orders.tools.workspaces import Workspace, Workspaces, need_changes
+from agent_work_orders.tools.workspaces import LEFT_OUT, Workspace, Workspaces, need_changes
 from agent_work_orders.workflow_engine.catalogue import ToolInfo
 
 Knows = Callable[[str], bool]
@@ -30,6 +30,7 @@ class Commit:
         outputs=fields(
             commit=nullable(text("The commit; null when nothing had changed")),
             changed=flag("Whether there was anything"),
+            left_out=texts(LEFT_OUT),
         ),
     )
 
@@ -55,12 +56,13 @@ class Commit:
                 written = commit_message.write(
                     ctx.order, path=ctx.path, phase=ctx.phase, key=ctx.key, subject=message
                 )
-                sha = await workspace.sandbox.commit(written, author=_AUTHOR, at_ms=ctx.now_ms())
+                sha = await workspace.commit(ctx, written, author=_AUTHOR, at_ms=ctx.now_ms())
                 if sha is not None:
                     await workspace.advance(sha)
                     await workspace.reset()
                     ctx.log("git_commit_created", git_commit_sha=sha)
-                return {"commit": sha, "changed": sha is not None}
+                left_out = workspace.left_out.words()
+                return {"commit": sha, "changed": sha is not None, "left_out": left_out}
 
             return await ctx.once(
                 f"{ctx.key}:commit",

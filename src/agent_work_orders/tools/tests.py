@@ -1,48 +1,68 @@
-"""`tests.run`: run the repository's tests and say what came of it.
+"""`tests.run`: run the repository's tests and say what they are worth; `tests.require`: insist.
 
 Failing tests are a result (`passed: false`), not a failure of the task, unless `require` is set.
-Exit code and report must agree; where they do not, the tests did not pass.
+Tests that cannot run here for want of a program or a package are a failure of the environment, and
+it is named: no agent can mend that.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
+from collections.abc import Sequence
+from typing import Any
 
-from agent_work_orders.errors import Permanent, Refused
-from agent_work_orders.sandbox_manager.sandbox import Execution, Sandbox
-from agent_work_orders.tools import junit
-from agent_work_orders.tools.sandbox import check_command, shown
+from agent_work_orders.errors import Environmental, Permanent
+from agent_work_orders.test_pipeline import verdict
+from agent_work_orders.test_pipeline.environment import Missing
+from agent_work_orders.test_pipeline.verdict import Judgement, Reference, SuiteResult
+from agent_work_orders.tools import control_run
+from agent_work_orders.tools.control_run import Control
 from agent_work_orders.tools.schema import fields, flag, integer, nullable, text, texts
+from agent_work_orders.tools.suite_runs import Outcome, Runner
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 from agent_work_orders.tools.workspaces import Workspace, Workspaces
 from agent_work_orders.workflow_engine.catalogue import ToolInfo
 
-SUMMARY_CHARS = 4_000
-# pytest's own code for "no tests were collected".
-PYTEST_NONE = 5
-_UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
+# Of the whole summary: it is fed back to an agent and shown to people.
+SUMMARY_CHARS = 8_000
+MESSAGE_CHARS = 300
+AT_BASE = "at the base"
+AS_AT_BASE = "as the tests stood at the base"
+_RESULT = {"type": ["object", "null"]}
 
 
 class Run:
     info = ToolInfo(
         name="tests.run",
-        summary="Run the repository's tests in the workspace",
+        summary="Run the repository's tests in the workspace and judge them against the base",
         inputs=fields(
             command=texts("The program and its arguments; found out when absent or empty"),
             at=text("Which commit to test", enum=["head", "base"], default="head"),
             require=flag("Fail the task when the tests do not pass", default=False),
             junit=text("Where the command writes a JUnit report, relative to the workspace"),
+            baseline={
+                **_RESULT,
+                "description": "Outputs of tests.run at the base: no suite may run fewer tests",
+            },
+            tests_may_change=flag(
+                "The request is meant to change tests: those of the base need not pass any more",
+                default=False,
+            ),
         ),
         outputs=fields(
-            passed=flag("Whether tests ran and all passed"),
-            found=flag("Whether there were tests to run"),
+            passed=flag("Whether tests ran, all passed, and none is missing"),
+            found=flag("Whether there were tests to run, here or at the base"),
+            verdict=text("What the run is worth", enum=["passed", "failed", "unverified", "error"]),
             exit_code=nullable(integer("The command's exit code")),
-            total=integer("Cases, when a report says so"),
+            total=integer("Cases, as far as they were counted"),
             failed=integer("Cases that failed"),
             skipped=integer("Cases that were skipped"),
             summary=text("What failed, for people and for the next attempt"),
+            changes=texts("What differs from the tests of the base"),
+            suites={
+                "type": "array",
+                "items": {"type": "object"},
+                "description": "Each suite: name, command, why, verdict, reason and counts",
+            },
             report=text("The report's sha256, or empty"),
             command=texts("What was run"),
         ),
@@ -60,174 +80,164 @@ class Run:
         at: str = "head",
         require: bool = False,
         junit: str | None = None,
+        baseline: JsonObject | None = None,
+        tests_may_change: bool = False,
     ) -> JsonObject:
+        runner = Runner(ctx, command, junit)
         if at == "base":
-            async with self._workspaces.own(ctx) as workspace:
-                workspace.spoiled = True
-                await workspace.sandbox.checkout(workspace.base_sha)
-                try:
-                    outputs = await self._test(ctx, workspace, command, junit)
-                finally:
-                    await workspace.reset()
+            outcome = await self._base(ctx, runner)
+            judged, at_base = verdict.judge(outcome.results, (), unused=outcome.unused), True
+            compared: tuple[SuiteResult, ...] = ()
         else:
-            async with self._workspaces.share(ctx) as workspace:
-                outputs = await self._test(ctx, workspace, command, junit)
-        ctx.log("tests_completed", passed=outputs["passed"], failed=outputs["failed"])
+            outcome, control, compared, at_base = await self._head(ctx, runner)
+            judged = _judge(outcome, control, compared, baseline, tests_may_change)
+        outputs = _outputs(outcome, judged, compared)
+        ctx.log(
+            "tests_completed",
+            passed=outputs["passed"],
+            verdict=judged.verdict,
+            total=outputs["total"],
+            failed=outputs["failed"],
+        )
+        lacking = (*outcome.tools, *(outcome.packages if at_base else ()))
+        if lacking:
+            ctx.keep({**outputs, "verdict": "error"})
+            raise cannot_run(lacking, outcome.results)
         if require and not outputs["passed"]:
             ctx.keep(outputs)
-            raise Permanent(
-                "tests_failed",
-                f"The tests did not pass: {outputs['summary'].splitlines()[0][:200]}",
-                hint="Read the test output; retry with a prompt that says what to mend.",
-            )
+            raise _failed(outputs)
         return outputs
 
-    async def _test(
-        self, ctx: ToolContext, workspace: Workspace, command: list[str] | None, report: str | None
-    ) -> JsonObject:
-        sandbox = workspace.sandbox
-        private = ""
-        if not command:
-            # Outside the workspace, one per task: nothing to commit, nothing to share.
-            name = f"junit-{hashlib.sha256(ctx.key.encode()).hexdigest()[:16]}.xml"
-            private = await sandbox.put_private(name, b"")
-            command, reports = await detect(sandbox, private)
-            private = private if reports else ""
-        if command is None:
-            return _nothing()
-        check_command(command, {})
-        before = await _read(sandbox, report)
-        done = await sandbox.execute(command, timeout_s=ctx.timeout_s)
-        ctx.artifact("test-output.txt", done.stdout + b"\n" + done.stderr)
-        if done.ended == "timed_out":
-            tail = _tail(done)
-            ctx.keep({**_nothing(), "found": True, "summary": tail, "command": command})
-            raise Permanent(
-                "tests_timeout",
-                f"The tests took longer than {ctx.timeout_s:g} s and were stopped",
-                hint="Give the task a larger `timeout`, or find the test that hangs.",
-            )
-        content = await (_take(sandbox, private) if private else _read(sandbox, report))
-        if content == before:
-            content = None  # committed, or left by another run: not this one's
-        kept = "" if content is None else ctx.artifact("junit.xml", content, "application/xml")
-        expected = bool(private) or report is not None
-        return judge(done, content, expected=expected, report=kept, command=command)
+    async def _base(self, ctx: ToolContext, runner: Runner) -> Outcome:
+        async with self._workspaces.own(ctx) as workspace:
+            workspace.spoiled = True
+            await workspace.sandbox.checkout(workspace.base_sha)
+            try:
+                return await runner.run(workspace.sandbox)
+            finally:
+                await workspace.reset()
+
+    async def _head(
+        self, ctx: ToolContext, runner: Runner
+    ) -> tuple[Outcome, Control, tuple[SuiteResult, ...], bool]:
+        """The run, what the order did to the tests, the control run where that is needed, and
+        whether nothing was changed yet."""
+        async with self._workspaces.share(ctx) as workspace:
+            outcome = await runner.run(workspace.sandbox)
+            files = outcome.survey.repository.files
+            control = await control_run.plan(workspace, files, runner.command)
+            at_base = workspace.head_sha == workspace.base_sha
+            failing = any(result.verdict in ("failed", "error") for result in outcome.results)
+        if not control.needed or failing:
+            return outcome, control, (), at_base
+        async with self._workspaces.own(ctx) as workspace:
+            return outcome, control, await _controlled(workspace, runner, control), at_base
 
 
-async def detect(sandbox: Sandbox, report: str) -> tuple[list[str] | None, bool]:
-    """The test command of the workspace by its files, and whether it will write `report`."""
-    package = await _read(sandbox, "package.json")
-    if package is not None and _has_test_script(package):
-        return ["npm", "test", "--silent"], False
-    if await _read(sandbox, "go.mod") is not None:
-        return ["go", "test", "./..."], False
-    if await _read(sandbox, "Cargo.toml") is not None:
-        return ["cargo", "test"], False
-    names = ("pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini", "setup.py", "conftest.py")
-    found = [name for name in names if await _read(sandbox, name) is not None]
-    listed = await sandbox.execute(
-        ["find", ".", "-maxdepth", "3", "-name", "test_*.py", "-not", "-path", "./.git/*"],
+async def _controlled(
+    workspace: Workspace, runner: Runner, control: Control
+) -> tuple[SuiteResult, ...]:
+    async with control_run.as_at_base(workspace, control):
+        done = await runner.run(workspace.sandbox, keep_as="-with-tests-of-the-base")
+    return done.results
+
+
+def _judge(
+    outcome: Outcome,
+    control: Control,
+    compared: Sequence[SuiteResult],
+    baseline: JsonObject | None,
+    tests_may_change: bool,
+) -> Judgement:
+    ran = verdict.references(compared, AS_AT_BASE)
+    known = {reference.name: reference for reference in ran}
+    for reference in _of_baseline(baseline):
+        seen = known.get(reference.name)
+        if seen is None or seen.run < reference.run:
+            known[reference.name] = reference
+    return verdict.judge(
+        outcome.results,
+        list(known.values()),
+        compared=bool(compared) or baseline is not None,
+        control=compared,
+        changes=control.lines(),
+        tests_may_change=tests_may_change,
+        unused=outcome.unused,
+    )
+
+
+def _of_baseline(baseline: JsonObject | None) -> list[Reference]:
+    """Outputs of an earlier task; those of an older version have no suites."""
+    found = []
+    for suite in (baseline or {}).get("suites") or ():
+        run = int(suite.get("total", 0)) - int(suite.get("skipped", 0))
+        if run > 0:
+            found.append(Reference(name=str(suite.get("name")), run=run, where=AT_BASE))
+    return found
+
+
+def _outputs(outcome: Outcome, judged: Judgement, compared: Sequence[SuiteResult]) -> JsonObject:
+    results = outcome.results
+    codes = [result.exit_code for result in results]
+    seen = [*results, *compared]
+    return {
+        "passed": judged.verdict == "passed",
+        "found": any(one.counts.total or one.verdict in ("failed", "error") for one in seen),
+        "verdict": judged.verdict,
+        "exit_code": next((code for code in codes if code != 0), 0) if codes else None,
+        "total": sum(result.counts.total for result in results),
+        "failed": sum(result.counts.failed for result in results),
+        "skipped": sum(result.counts.skipped for result in results),
+        "summary": judged.summary[:SUMMARY_CHARS],
+        "changes": list(judged.changes),
+        "suites": [result.shown() for result in results],
+        "report": outcome.report,
+        "command": list(results[0].command) if results else [],
+    }
+
+
+def cannot_run(lacking: Sequence[Missing], results: Sequence[SuiteResult]) -> Environmental:
+    what = ", ".join(dict.fromkeys(one.what for one in lacking))
+    verb = "are" if len({one.what for one in lacking}) > 1 else "is"
+    needing = next((result for result in results if result.verdict == "error"), None)
+    why = f" ({needing.why})" if needing is not None else ""
+    return Environmental(
+        "tests_cannot_run",
+        f"The tests cannot be run here: {what} {verb} missing{why}"[:MESSAGE_CHARS],
+        hint=f"{lacking[0].hint} Or use agent_workflow_plan_build, which runs no tests.",
+        missing=[one.name for one in lacking],
+    )
+
+
+def _failed(outputs: JsonObject) -> Permanent:
+    first = (outputs["summary"].splitlines() or ["they failed"])[0]
+    return Permanent(
+        "tests_failed",
+        f"The tests did not pass: {first[:200]}",
+        hint="Read the test output; retry with a prompt that says what to mend.",
+    )
+
+
+class Require:
+    info = ToolInfo(
+        name="tests.require",
+        summary="Fail unless the tests that an earlier task ran have passed",
+        inputs=fields(
+            ("tests",),
+            tests={**_RESULT, "description": "Outputs of tests.run"},
+            unverified=flag("Accept that there were no tests to run", default=False),
+        ),
+        outputs=fields(passed=flag("Whether they passed"), summary=text("In short")),
         timeout_s=60.0,
     )
-    if not listed.stdout.strip() and not (found and await _has(sandbox, "tests")):
-        return None, False
-    probe = await sandbox.execute(["python3", "-c", "import pytest"], timeout_s=60.0)
-    if probe.success:
-        options = ["-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
-        return ["python3", "-B", "-m", "pytest", *options], True
-    top = "tests" if await _has(sandbox, "tests") else "."
-    return ["python3", "-B", "-m", "unittest", "discover", "-s", top, "-t", "."], False
 
-
-def judge(
-    done: Execution, content: bytes | None, *, expected: bool, report: str, command: list[str]
-) -> JsonObject:
-    """Exit code and report together. A report that should be there and is not is an error."""
-    outputs: JsonObject = {
-        "exit_code": done.exit_code,
-        "total": 0,
-        "failed": 0,
-        "skipped": 0,
-        "report": report,
-        "command": command,
-        "found": True,
-    }
-    tail = _tail(done)
-    counted: junit.Report | None = None
-    problem = ""
-    if content is not None:
-        try:
-            counted = junit.read(content)
-        except junit.Unreadable as error:
-            problem = str(error)
-    elif expected:
-        problem = "the test run left no report"
-    if counted is None and (ran := _UNITTEST.search(tail)) is not None:
-        outputs["total"] = int(ran[1])
-    if counted is not None:
-        outputs |= {"total": counted.total, "failed": counted.failed, "skipped": counted.skipped}
-        if done.success and counted.failed:
-            problem = f"exit code 0, but the report has {counted.failed} failed cases"
-    none_run = _ran_none(done, counted, tail)
-    passed = done.success and not problem and not none_run
-    lines = [problem] if problem else []
-    lines += list(counted.failures) if counted is not None else []
-    summary = "all tests passed" if passed else "\n".join([*lines, tail]).strip()
-    if none_run:
-        summary = "no tests were run"
-    return {**outputs, "passed": passed, "found": not none_run, "summary": summary or "failed"}
-
-
-def _tail(done: Execution) -> str:
-    return (shown(done.stdout) + "\n" + shown(done.stderr)).strip()[-SUMMARY_CHARS:]
-
-
-def _ran_none(done: Execution, counted: junit.Report | None, tail: str) -> bool:
-    if counted is not None:
-        return counted.total == 0 and done.exit_code in (0, PYTEST_NONE)
-    ran = _UNITTEST.search(tail)
-    return ran is not None and ran[1] == "0" and done.exit_code in (0, PYTEST_NONE)
-
-
-def _nothing() -> JsonObject:
-    return {
-        "passed": False,
-        "found": False,
-        "exit_code": None,
-        "total": 0,
-        "failed": 0,
-        "skipped": 0,
-        "summary": "no tests were found in the repository",
-        "report": "",
-        "command": [],
-    }
-
-
-def _has_test_script(package: bytes) -> bool:
-    try:
-        scripts = json.loads(package).get("scripts", {})
-    except (ValueError, AttributeError, RecursionError):
-        return False
-    script = scripts.get("test", "") if isinstance(scripts, dict) else ""
-    return bool(script) and "no test specified" not in str(script)
-
-
-async def _read(sandbox: Sandbox, path: str | None) -> bytes | None:
-    if path is None:
-        return None
-    try:
-        return await sandbox.read_file(path, limit_bytes=junit.LIMIT_BYTES)
-    except Refused:
-        return None
-
-
-async def _take(sandbox: Sandbox, path: str) -> bytes | None:
-    """A private file's content, None when nothing was written; the file goes."""
-    done = await sandbox.execute(["cat", "--", path], timeout_s=30.0)
-    await sandbox.execute(["rm", "-rf", "--", path], timeout_s=30.0)
-    return done.stdout if done.success and done.stdout and not done.truncated else None
-
-
-async def _has(sandbox: Sandbox, path: str) -> bool:
-    return (await sandbox.execute(["test", "-d", path], timeout_s=30.0)).success
+    async def __call__(
+        self, ctx: ToolContext, *, tests: dict[str, Any] | None, unverified: bool = False
+    ) -> JsonObject:
+        given = tests or {}
+        said = str(given.get("summary") or "no tests were run")
+        passed = bool(given.get("passed"))
+        none = given.get("verdict") == "unverified" or not given
+        if passed or (none and unverified):
+            return {"passed": passed, "summary": said.splitlines()[0]}
+        raise _failed({"summary": said})

@@ -7,7 +7,7 @@ writes to the world goes through `ctx.once`. Cancellation is `asyncio.CancelledE
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -18,13 +18,25 @@ from agent_work_orders.workflow_engine.events import Usage
 JsonObject = dict[str, Any]
 
 
+MODEL_UNAVAILABLE = "model_unavailable"
+MODEL_QUOTA = "model_quota"
+
+
 class Parked(Exception):
-    """Raised by a tool that cannot go on before a known time (a model's or forge's quota)."""
+    """Raised by a tool that cannot go on before a known time (a quota, an outage). It is no try:
+    what waits this way must bound itself and wait longer each time (see `ToolContext.stall`)."""
 
     def __init__(self, reason: str, until_ms: int) -> None:
         super().__init__(reason)
         self.reason = reason
         self.until_ms = until_ms
+
+
+class Stall(msgspec.Struct, frozen=True, kw_only=True):
+    """How often in a row a task was parked without getting anywhere, and since when."""
+
+    count: int = 0
+    since_ms: int | None = None
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +81,13 @@ class ToolContext(Protocol):
     """How long the task may take; a tool that runs programs gives them this limit."""
     spent_usd: float
     """What the order had cost when the task began."""
+    approved_head: str | None
+    """The order's head that stood before the person who approved this task, empty for an order
+    without a commit; None when nobody was asked, or before heads were shown."""
+    stall: Stall
+    lost: tuple[int, ...]
+    """Earlier attempts of this task that were lost with their server, and whose spending nobody
+    has counted: an agent's tool finds out and calls `recover`."""
 
     def now_ms(self) -> int: ...
 
@@ -92,6 +111,14 @@ class ToolContext(Protocol):
 
     def spend(self, usage: Usage) -> None:
         """Add to what this attempt has used; kept also when it fails or is cancelled."""
+        ...
+
+    def recover(self, attempt: int, usage: Usage) -> None:
+        """What a lost attempt had used. Once per attempt; it counts with this one's answer."""
+        ...
+
+    def denied(self, denials: Sequence[str]) -> None:
+        """What the agent was not allowed to do. Hostile text: kept as data, for people."""
         ...
 
     def prompts(self) -> list[Prompt]:

@@ -7,20 +7,26 @@ that only run something in it share it.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 import msgspec
 
-from agent_work_orders.errors import Broken, Conflict, Permanent
+from agent_work_orders.errors import Broken, Conflict, Failed, Permanent
 from agent_work_orders.repositories import url
 from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import order_ref
+from agent_work_orders.sandbox_manager.leftovers import LeftOut
 from agent_work_orders.sandbox_manager.sandbox import Sandbox, Sandboxes, SandboxType, Spec
 from agent_work_orders.sandbox_manager.turnstile import Turnstile
+from agent_work_orders.tools import commit_message
 from agent_work_orders.tools.tool import JsonObject, ToolContext
+
+LEFT_OUT = "What builds and tests left behind and was not committed: the first names"
+AUTHOR = "agent <agent@localhost>"
 
 
 class Workspace(msgspec.Struct, kw_only=True):
@@ -36,6 +42,24 @@ class Workspace(msgspec.Struct, kw_only=True):
     spoiled: bool = False
     """Its files are not what the next task may build on: half of an agent's work, another
     commit."""
+
+    left_out: LeftOut = LeftOut()
+    """What the last commit did not take: leftovers of builds and tests."""
+
+    async def commit(
+        self, ctx: ToolContext, message: str, *, author: str, at_ms: int
+    ) -> str | None:
+        """What changed, on the order's head; the log names what was left out."""
+        self.left_out = LeftOut()
+
+        def note(found: LeftOut) -> None:
+            self.left_out = found
+
+        sha = await self.sandbox.commit(message, author=author, at_ms=at_ms, left_out=note)
+        if self.left_out.count:
+            names = list(self.left_out.names)
+            ctx.log("changes_left_out", count=self.left_out.count, names=names)
+        return sha
 
     async def advance(self, sha: str) -> None:
         """Move the order's head; Broken when somebody else has moved it."""
@@ -66,6 +90,48 @@ class Workspace(msgspec.Struct, kw_only=True):
         await self.sandbox.checkout(self.head_sha)
         self.spoiled = False
 
+    async def take_up(self, work: str) -> bool:
+        """Begin a task's work, or go on with it; its name (`work_of`) says whose files these are
+        from now on, also after a crash. True: they are as that same task had left them."""
+        if await self.sandbox.holder() == work:
+            return True
+        kept = await self._kept(work)
+        await self.sandbox.checkout(self.head_sha, files=kept)
+        self.spoiled = False
+        await self.sandbox.hold(work)
+        return kept is not None
+
+    async def set_aside(self, work: str) -> None:
+        """Keep a task's unfinished files in the mirror, to be taken up by that task only, and only
+        where it stood: on the order's present head. The workspace stays as it is."""
+        sha = await self.sandbox.snapshot(_unfinished(work))
+        commits = await self.mirror.log(self.head_sha, sha)
+        if len(commits) > 1 and commits[-1].parents[:1] == (self.head_sha,):
+            # It was committed already, and the order's head was not moved to it yet.
+            tree, at_ms = await self.mirror.tree_of(sha), commits[0].at_ms
+            sha = await self.mirror.commit_tree(
+                tree, [self.head_sha], "Unfinished work\n", author=AUTHOR, at_ms=at_ms
+            )
+            await self.mirror.keep(self._reference(work), sha)
+
+    async def release(self, work: str) -> None:
+        """The work is done or given up: nobody goes on with it."""
+        await self.mirror.delete_refs(self._reference(work))
+        await self.sandbox.hold("")
+        self.spoiled = False
+
+    async def _kept(self, work: str) -> str | None:
+        """Unfinished work that fits on the head; what the head has left behind does not."""
+        sha = await self.mirror.ref(self._reference(work))
+        if sha is None:
+            return None
+        commits = await self.mirror.log(self.head_sha, sha)
+        fits = len(commits) == 1 and commits[0].parents[:1] == (self.head_sha,)
+        return sha if fits else None
+
+    def _reference(self, work: str) -> str:
+        return order_ref(self.order_id, "snapshots", _unfinished(work))
+
 
 class Workspaces:
     def __init__(self, mirrors: Mirrors, sandboxes: Sandboxes) -> None:
@@ -81,6 +147,7 @@ class Workspaces:
         with self._turn(ctx.order.order_id) as turnstile:
             async with turnstile.alone():
                 workspace = await self._get(ctx)
+                await self.need_approved(ctx)
                 workspace.doubtful = True
                 yield workspace
                 workspace.doubtful = False
@@ -93,7 +160,28 @@ class Workspaces:
                 async with turnstile.alone():
                     await self._get(ctx)
             async with turnstile.shared():
+                await self.need_approved(ctx)
                 yield self._ready(ctx.order.order_id) or await self._get(ctx)
+
+    async def need_approved(self, ctx: ToolContext) -> None:
+        """Permanent `approval_outdated` when the order's head is not what the person who approved
+        the task was shown. Whoever has the workspace can rely on it until they leave it."""
+        if ctx.approved_head is None:
+            return
+        head = await head_of(self._mirrors, ctx.order.repository, ctx.order.order_id)
+        if head == ctx.approved_head:
+            return
+        mirror = self._mirrors.at(ctx.order.repository)
+        since = ctx.approved_head or str((await self.base(ctx))["base_sha"])
+        moved = await mirror.log(since, head) if head else []
+        if moved and all(commit.trailers.get(commit_message.KEY) == ctx.key for commit in moved):
+            return  # the task's own commit, of an attempt that was cut off
+        raise Permanent(
+            "approval_outdated",
+            f"The order's branch moved to {head[:12] or 'its base'} after it was approved at "
+            f"{ctx.approved_head[:12] or 'its base'}",
+            hint="Nothing was done; it is asked again, about what is there now.",
+        )
 
     async def close(self, order_id: str) -> bool:
         """The order ended: its sandbox goes, its commits stay in the mirror. False when it had
@@ -138,6 +226,7 @@ class Workspaces:
             repository=order.repository,
             base_sha=head,
             branch=order.branch,
+            origin=_local(order.repository_url),
         )
         before = self._open.get(order.order_id)
         adopted = self._sandboxes.workspace(order.order_id).is_dir()
@@ -153,7 +242,17 @@ class Workspaces:
         )
         # What earlier tasks changed and nobody committed yet is theirs to keep over a restart.
         spoiled = before is not None and before.spoiled
-        if spoiled or (adopted and (await sandbox.state()).head_sha != head):
+        moved = adopted and await sandbox.head() != head
+        holder = await sandbox.holder() if adopted else ""
+        if holder and (moved or holder != work_of(ctx)):
+            # Half of an agent's work is for that agent's next attempt, and for nobody else.
+            try:
+                await workspace.set_aside(holder)
+            except Failed as error:
+                # Files that cannot be read must not stop who comes after.
+                ctx.log("evidence_not_kept", level="warning", error=str(error))
+            await workspace.reset()
+        elif not holder and (spoiled or moved):
             await workspace.reset()
         self._open[order.order_id] = workspace
         if before is not None:
@@ -187,6 +286,29 @@ class Workspaces:
             look=nothing,
             do=resolve,
         )
+
+
+async def head_of(mirrors: Mirrors, repository: str, order_id: str) -> str:
+    """The order's head; empty while it has no commit."""
+    if not mirrors.stored(repository):
+        return ""
+    return await mirrors.at(repository).ref(order_ref(order_id, "head")) or ""
+
+
+def _local(address: str) -> str:
+    """The path of a repository on this machine, else nothing."""
+    origin = url.again(address)
+    return origin.url if origin.kind == "path" else ""
+
+
+def work_of(ctx: ToolContext) -> str:
+    """Whose work it is: the same over attempts, restarts and a person's retries."""
+    return f"{ctx.run_id}:{ctx.path}"
+
+
+def _unfinished(work: str) -> str:
+    """A name for it; paths may be longer than a reference's part."""
+    return f"unfinished-{hashlib.sha256(work.encode()).hexdigest()[:16]}"
 
 
 async def span(mirror: Mirror, order_id: str, first_base: str) -> tuple[str, str]:

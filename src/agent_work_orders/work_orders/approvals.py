@@ -7,9 +7,8 @@ import msgspec
 from agent_work_orders.errors import Conflict, Forbidden, NotFound
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.approvals import ApprovalRecord
-from agent_work_orders.work_orders import find
+from agent_work_orders.work_orders import find, questions
 from agent_work_orders.work_orders.rooms import Rooms
-from agent_work_orders.work_orders.scribe import approval_id_of
 from agent_work_orders.work_orders.submit import check_text
 from agent_work_orders.workflow_engine.events import ApprovalDecided
 from agent_work_orders.workflow_engine.run import Run
@@ -18,8 +17,9 @@ COMMENT_LIMIT_CHARS = 4_000
 LOOKED_AT = 10_000
 
 
-def asked(rooms: Rooms, caller: Caller, limit: int = 100) -> list[ApprovalRecord]:
+async def asked(rooms: Rooms, caller: Caller, limit: int = 100) -> list[ApprovalRecord]:
     """Open ones that the caller may see, oldest first."""
+    await rooms.telling.settled()
     found = []
     # Who sees only some must not miss theirs behind those of others.
     for one in rooms.approvals.asked(limit if caller.repositories is None else LOOKED_AT):
@@ -37,7 +37,8 @@ def get(rooms: Rooms, approval_id: str, caller: Caller) -> ApprovalRecord:
     return found
 
 
-def of_order(rooms: Rooms, wanted: str, caller: Caller) -> list[ApprovalRecord]:
+async def of_order(rooms: Rooms, wanted: str, caller: Caller) -> list[ApprovalRecord]:
+    await rooms.telling.settled()
     row = find.record_of(rooms, wanted, caller)
     return list(rooms.approvals.of_order(row.agent_work_order_id))
 
@@ -66,6 +67,7 @@ async def decide(
             "What is asked for is not what you were shown",
             hint="Look at it again and decide about that.",
         )
+    _need_same(await questions.refresh(rooms, asked_for.run_id), asked_for)
     now_ms = rooms.clock.now_ms()
     await rooms.audit.append(
         at_ms=now_ms,
@@ -98,13 +100,15 @@ def own_order() -> Forbidden:
     )
 
 
-def pending_of(run: Run) -> list[str]:
-    """Ids of what a run waits for."""
-    return [
-        approval_id_of(run.run_id, path, task.generation)
-        for path, task in sorted(run.tasks.items())
-        if task.state == "awaiting_approval"
-    ]
+def _need_same(run: Run, asked_for: ApprovalRecord) -> None:
+    """The branch may have moved since the question was put."""
+    for path, _, gate in questions.open_questions(run):
+        if path == asked_for.path and gate.subject_hash != asked_for.subject_hash:
+            raise Conflict(
+                "approval_subject_changed",
+                "What you were shown is not what is there now: the order's branch has moved",
+                hint="It is asked again; look at the new question and decide about that.",
+            )
 
 
 def _as_decided(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-from agent_work_orders.errors import NotFound
 from agent_work_orders.repositories.history import Commit, CommitDetail, Diff
 from agent_work_orders.repositories.mirror import EMPTY_TREE, LOG_LIMIT
 from agent_work_orders.repositories.refname import is_sha
@@ -45,8 +44,4 @@ async def diff(rooms: Rooms, wanted: str, sha: str, caller: Caller) -> Diff:
             if commit.sha == sha:
                 parent = commit.parents[0] if commit.parents else EMPTY_TREE
                 return await mirror.diff(parent, sha, limit_bytes=inspect.DIFF_LIMIT_BYTES)
-    raise NotFound(
-        "commit_unknown",
-        "The order has no such commit",
-        hint="The list of the order's commits has their full ids.",
-    )
+    raise inspect.unknown_commit()

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_work_orders.errors import Environmental, NotFound, Refused
+from agent_work_orders.security import given
 from agent_work_orders.security import vault as vaults
 from agent_work_orders.security.redaction import SHORTEST
 from agent_work_orders.security.vault import KEY_BYTES, KEY_FILE, Vault
@@ -70,7 +71,7 @@ async def remove(rooms: Rooms, name: str) -> None:
     if not await rooms.credentials.remove(name):
         raise NotFound(
             "credential_unknown",
-            f"No credential {name[:80]} is kept",
+            f"No credential is kept for {given.named(name)}",
             hint="`awo credentials list` shows those that are.",
         )
     await _note(rooms, "credential.remove", name, {})

@@ -78,7 +78,7 @@ class MissedDeliveries:
         self._missed = {
             guid: one
             for guid, one in self._missed.items()
-            if one.sent.at_ms >= now_ms - KEPT_MS and self._rooms.deliveries.find(guid) is None
+            if one.sent.at_ms >= now_ms - KEPT_MS and not self._rooms.deliveries.taken(guid)
         }
         due = [one for one in self._missed.values() if one.due_ms <= now_ms]
         # Times are told in seconds; of two attempts the later one has the higher number.

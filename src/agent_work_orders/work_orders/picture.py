@@ -83,11 +83,19 @@ def draw(run: Run, *, order_url: str = "") -> Picture:
     state = _state(record.status, tasks)
     mark, word = _WORDS[state]
     title = f"{mark} {word}"
+    unverified = state == "completed" and record.verification == "unverified"
+    if unverified:
+        title = "⚠️ done, but unverified"
     waits_for_it = record.waiting_reason in ("github_quota", "github_unavailable")
     if waits_for_it and record.waiting_until_ms is not None:
         title = f"⏳ waiting for GitHub until {iso(record.waiting_until_ms)}"
     lines = [f"### {title}", "", _about(record, order_url), ""]
     lines += _questions(tasks) + _steps(tasks)
+    if record.verification is not None and record.verification_reason:
+        lines += [
+            "",
+            f"**{record.verification.capitalize()}**: {_short(record.verification_reason)}",
+        ]
     if record.error_message:
         lines += ["", f"**{record.error_message}**"]
         lines += [record.error_hint] if record.error_hint else []
@@ -99,7 +107,7 @@ def draw(run: Run, *, order_url: str = "") -> Picture:
         state=state,
         comment="\n".join(lines),
         title=title,
-        conclusion=_CONCLUSIONS.get(state),
+        conclusion="neutral" if unverified else _CONCLUSIONS.get(state),
         head_sha=_head(tasks),
         over=run.stage == "ended",
         order_url=order_url,
@@ -123,19 +131,25 @@ def _about(record: OrderRecord, order_url: str) -> str:
         if order_url
         else (f"`{record.agent_work_order_id}`")
     )
-    cost = f" · ${record.cost_usd:.2f}" if record.cost_usd else ""
+    cost = _cost(record)
     return f"Work order {name} · workflow `{record.workflow_type}`{cost}"
+
+
+def _cost(record: OrderRecord) -> str:
+    word = {"at_least": "at least ", "estimated": "about "}.get(record.cost_certainty, "")
+    return f" · {word}${record.cost_usd:.2f}" if record.cost_usd or word else ""
 
 
 def _questions(tasks: list[dict[str, Any]]) -> list[str]:
     lines = []
     for task in tasks:
         gate = task["approval"]
-        if task["state"] != "awaiting_approval" or gate is None:
+        if task["state"] != "awaiting_approval" or gate is None or gate["head_sha"] is None:
             continue
-        short = gate["subject_hash"][:12]
+        short, commit = gate["subject_hash"][:12], gate["head_sha"][:12] or "none yet"
         lines += [
-            f"**{_short(gate['message'])}** (`{task['path']}`, subject `{short}`)",
+            f"**{_short(gate['message'])}** (`{task['path']}`, commit `{commit}`, "
+            f"subject `{short}`)",
             "",
             f"Somebody with write access decides: `/awo approve {short}` or `/awo reject {short}`.",
             "",
@@ -160,12 +174,23 @@ def _said(task: dict[str, Any]) -> str:
         return _short(failure["message"])
     if task["state"] != "succeeded":
         return task["waiting_reason"] or ""
-    if task["uses"] == "tests.run" and outputs.get("found"):
-        verdict = "passed" if outputs.get("passed") else "did not pass"
-        return f"tests {verdict} ({outputs.get('total', 0)}, {outputs.get('failed', 0)} failed)"
+    if task["uses"] == "tests.run":
+        return _short(_of_tests(outputs))
     if outputs.get("commit"):
         return f"commit {str(outputs['commit'])[:7]}"
     return ""
+
+
+def _of_tests(outputs: dict[str, Any]) -> str:
+    total, failed = outputs.get("total") or 0, outputs.get("failed") or 0
+    skipped = outputs.get("skipped") or 0
+    if outputs.get("passed"):
+        return f"tests passed ({total - skipped} run, {skipped} skipped)"
+    first = (str(outputs.get("summary") or "").splitlines() or [""])[0]
+    if outputs.get("verdict") == "unverified" or not outputs.get("found"):
+        return f"unverified: {first or 'no tests were run'}"
+    changes = outputs.get("changes") or []
+    return f"tests did not pass ({failed} of {total} failed): {'; '.join([first, *changes])}"
 
 
 def _head(tasks: list[dict[str, Any]]) -> str | None:

@@ -15,6 +15,7 @@ from agent_work_orders.repositories.history import Progress
 from agent_work_orders.state_manager.artifacts import Artifact
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.tools import commit_message
+from agent_work_orders.work_orders.projection import certainty
 from agent_work_orders.work_orders.submit import TITLE_LIMIT_CHARS, NewOrder
 from agent_work_orders.workflow_engine.run import Run
 
@@ -177,6 +178,7 @@ def _metrics(record: OrderRecord, run: Run, progress: Progress) -> Json:
     return {
         "durationMs": max(0, (ended_ms or 0) - (started_ms or 0)) if known else 0,
         "costUsd": run.usage.cost_usd,
+        "costCertainty": certainty(run.usage),
         "inputTokens": run.usage.input_tokens,
         "outputTokens": run.usage.output_tokens,
         "turns": run.usage.turns,

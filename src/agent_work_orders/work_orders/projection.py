@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from agent_work_orders.state_manager.records import OrderRecord
+from agent_work_orders.work_orders import verification
 from agent_work_orders.workflow_engine import phases, rollback
+from agent_work_orders.workflow_engine.events import Usage
 from agent_work_orders.workflow_engine.run import ROOT, Run, TaskRun
 
+_PUSHING = ("git.push", "forge.open_pull_request")
 PRIORITIES = ("low", "medium", "high", "urgent")
 
 
@@ -21,6 +24,7 @@ def record(run: Run, seq: int, queue_until_ms: int | None = None) -> OrderRecord
         reason, until_ms = "rate_limit", queue_until_ms
     failure = run.failure if status in ("failed", "cancelled") else None
     session_id, pull_request_url = _from_outputs(run)
+    verified = verification.of(run)
     return OrderRecord(
         agent_work_order_id=run.run_id,
         repository_url=str(order["repository_url"]),
@@ -55,7 +59,26 @@ def record(run: Run, seq: int, queue_until_ms: int | None = None) -> OrderRecord
         warnings=phases.warnings(run),
         run_seq=seq,
         rolled_back=rollback.begun(run),
+        verification=verified.state if verified else None,
+        verification_reason=verified.reason if verified else None,
+        cost_certainty=certainty(run.usage),
+        branch_offered=_offered(run),
     )
+
+
+def _offered(run: Run) -> bool:
+    """Whether the branch was pushed, and not taken back."""
+    return any(
+        task.state == "succeeded" and task.undone != "undone" and run.spec(path).uses in _PUSHING
+        for path, task in run.tasks.items()
+        if path != ROOT
+    )
+
+
+def certainty(usage: Usage) -> str:
+    if usage.unpriced_turns > 0:
+        return "at_least"
+    return "estimated" if usage.estimated_usd > 1e-9 else "exact"
 
 
 def _from_outputs(run: Run) -> tuple[str | None, str | None]:
@@ -77,6 +100,20 @@ def _from_outputs(run: Run) -> tuple[str | None, str | None]:
 def _public_agent(agent: dict[str, Any]) -> dict[str, Any]:
     """The agent without its script, which may be long."""
     return {name: value for name, value in agent.items() if name != "script"}
+
+
+def _usage_view(task: TaskRun) -> dict[str, Any] | None:
+    usage = task.usage
+    if usage is None:
+        return None
+    return {
+        "cost_usd": usage.cost_usd,
+        "cost_certainty": certainty(usage),
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "turns": usage.turns,
+        "model": usage.model or None,
+    }
 
 
 def task_view(run: Run, path: str, task: TaskRun) -> dict[str, Any]:
@@ -110,12 +147,15 @@ def task_view(run: Run, path: str, task: TaskRun) -> dict[str, Any]:
         "iterations": task.index if spec.kind == "repeat" else None,
         "items": len(task.items) if spec.kind == "foreach" else None,
         "risk": spec.risk,
+        "usage": _usage_view(task),
+        "denials": list(task.denials),
         "approval": None
         if task.gate is None
         else {
             "message": task.gate.message,
             "subject": task.gate.subject,
             "subject_hash": task.gate.subject_hash,
+            "head_sha": None if task.gate.facts is None else task.gate.facts.get("head_sha", ""),
             "expires_at_ms": task.gate.expires_ms,
             "decision": task.gate.decision or None,
             "by": task.gate.by or None,

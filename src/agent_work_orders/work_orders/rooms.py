@@ -31,6 +31,7 @@ from agent_work_orders.state_manager.records import Records
 from agent_work_orders.state_manager.subjects import Subjects
 from agent_work_orders.state_manager.versions import Versions
 from agent_work_orders.work_orders.shelf import Shelf
+from agent_work_orders.work_orders.telling import Telling
 from agent_work_orders.work_orders.transcripts import Transcripts
 from agent_work_orders.workflow_engine.catalogue import Catalogue
 
@@ -57,6 +58,7 @@ class Rooms(msgspec.Struct, frozen=True, kw_only=True):
     forges: Forges
     transcripts: Transcripts
     shelf: Shelf
+    telling: Telling
     catalogue: Catalogue
     clock: Clock
     home: Path

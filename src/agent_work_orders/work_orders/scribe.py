@@ -7,7 +7,6 @@ record. What a crash loses of it is made again at the next start (`catch_up`).
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
@@ -21,18 +20,16 @@ from agent_work_orders.errors import AgentWorkOrdersError, Conflict
 from agent_work_orders.ids import order_of
 from agent_work_orders.state_manager.approvals import ApprovalRecord
 from agent_work_orders.state_manager.records import MAX_LIMIT, OrderFilter, OrderRecord
-from agent_work_orders.work_orders import projection
+from agent_work_orders.work_orders import projection, questions
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine import phases
-from agent_work_orders.workflow_engine.plan import Task
 from agent_work_orders.workflow_engine.run import Run, TaskRun
 
 SOON_S = 0.05
 # Projecting a run walks its tasks: one of thousands is shown once a second.
 MANY_TASKS = 1_000
 LATER_S = 1.0
-MOST_PLANS = 256
 OPEN_ORDERS = OrderFilter(status=("pending", "running", "paused", "waiting"))
 
 
@@ -41,7 +38,6 @@ class Scribe:
         self._rooms = rooms
         self._dirty: dict[str, tuple[Run, int, set[str]]] = {}
         self._handle: asyncio.TimerHandle | None = None
-        self._settling: set[asyncio.Task[Any]] = set()
 
     def observe(self, change: Change) -> None:
         """Called by the engine after each commit."""
@@ -71,8 +67,7 @@ class Scribe:
         if self._handle is not None:
             self._handle.cancel()
         self.flush()
-        if self._settling:
-            await asyncio.wait(self._settling)
+        await self._rooms.telling.settled()
 
     async def catch_up(self, open_runs: Iterable[str] = ()) -> None:
         """At start: whatever may be behind the journal is read from it again. That is every order
@@ -141,14 +136,12 @@ class Scribe:
     def _approvals(self, change: Change) -> None:
         if change.before.tasks is change.after.tasks:
             return
-        for path in _gated(change):
+        for path in questions.gated(change.after):
             task = change.after.tasks[path]
             old = change.before.tasks.get(path)
             stopped = task.state == "cancelled" and (old is None or old.state != "cancelled")
             if task.gate is not None and (stopped or old is None or old.gate != task.gate):
-                work = asyncio.get_running_loop().create_task(self._tell(change.after, path, task))
-                self._settling.add(work)
-                work.add_done_callback(self._settling.discard)
+                self._rooms.telling.begin(self._tell(change.after, path, task))
 
     async def _tell(self, run: Run, path: str, task: TaskRun) -> None:
         with suppress(AgentWorkOrdersError):  # the journal cannot write; the next start mends it
@@ -157,7 +150,10 @@ class Scribe:
     async def _ask(self, run: Run, path: str, task: TaskRun) -> None:
         gate, rooms = task.gate, self._rooms
         assert gate is not None
-        approval_id = approval_id_of(run.run_id, path, task.generation)
+        if gate.facts is None and task.state == "awaiting_approval":
+            return  # nobody is asked before it is known what they are shown
+        approval_id = questions.approval_id_of(run.run_id, path, task.generation, gate.round)
+        await self._void_earlier(run.run_id, path, approval_id)
         await rooms.approvals.ask(
             ApprovalRecord(
                 approval_id=approval_id,
@@ -180,8 +176,20 @@ class Scribe:
                 by=gate.by or None,
                 comment=gate.comment or None,
             )
+        self._announce(order_of(run.run_id), approval_id, path, state)
+
+    def _announce(self, order_id: str, approval_id: str, path: str, state: str) -> None:
         body = msgspec.json.encode({"approval_id": approval_id, "path": path, "state": state})
-        rooms.feed.publish(order_of(run.run_id), "approval", rooms.clock.now_ms(), body)
+        self._rooms.feed.publish(order_id, "approval", self._rooms.clock.now_ms(), body)
+
+    async def _void_earlier(self, run_id: str, path: str, approval_id: str) -> None:
+        """A question of the same task that another has taken the place of."""
+        for one in self._rooms.approvals.of_order(order_of(run_id)):
+            same_task = (one.run_id, one.path) == (run_id, path)
+            if same_task and one.state == "asked" and one.approval_id != approval_id:
+                at_ms = self._rooms.clock.now_ms()
+                await self._rooms.approvals.settle(one.approval_id, "void", at_ms=at_ms)
+                self._announce(one.order_id, one.approval_id, path, "void")
 
     # -- logs
 
@@ -239,37 +247,9 @@ def _phase(run: Run) -> dict[str, Any]:
     return {"phase": span.phase, "duration_seconds": max(0, ended_ms - span.started_ms) / 1000}
 
 
-def approval_id_of(run_id: str, path: str, generation: int) -> str:
-    """Stable: the same question has the same id after a restart."""
-    return f"{run_id}:{path}:{generation}"
-
-
 def _touched(event: on.AnyEvent) -> set[str]:
     path = getattr(event, "path", None)
     return {path} if isinstance(path, str) else set()
-
-
-def _gated(change: Change) -> list[str]:
-    """Tasks whose approval this event may have changed. A gate inside a loop or a fan-out can
-    stand anywhere; the others have one place."""
-    gates, tasks = _gates_of(change.after.plan_hash, change.after.specs), change.after.tasks
-    if any("[" in gate for gate in gates):
-        return [path for path, task in tasks.items() if task.gate is not None]
-    return [gate for gate in gates if gate in tasks]
-
-
-_GATES: OrderedDict[str, tuple[str, ...]] = OrderedDict()
-
-
-def _gates_of(plan_hash: str, specs: dict[str, Task]) -> tuple[str, ...]:
-    """Remembered per plan: looking through 10,000 tasks at every event would be quadratic."""
-    found = _GATES.get(plan_hash)
-    if found is None:
-        found = tuple(at for at, spec in specs.items() if spec.approval is not None)
-        _GATES[plan_hash] = found
-        if len(_GATES) > MOST_PLANS:
-            _GATES.popitem(last=False)
-    return found
 
 
 def _said(change: Change) -> tuple[str, str, dict[str, Any]] | None:
@@ -312,6 +292,11 @@ def _said(change: Change) -> tuple[str, str, dict[str, Any]] | None:
             )
         case on.TaskLost():
             return "task_lost", "warning", {"task": event.path, "attempt": event.attempt}
+        case on.ApprovalShown():
+            asked = run.tasks[event.path].gate
+            if asked is None or asked.round == 1:
+                return None
+            return "approval_asked_again", "info", {"task": event.path, **event.facts}
         case on.ApprovalDecided():
             if event.approved:
                 return "approval_approved", "info", {"task": event.path, **by}

@@ -69,13 +69,20 @@ def find(rooms: Rooms, name: str) -> Known:
 
 def compile_named(rooms: Rooms, name: str) -> Compiled:
     """By name or alias. Where nobody has files of their own, a built-in one is compiled once."""
-    shipped = builtin.find(name)
-    if shipped is None or _files(rooms):
-        return _compile(rooms, find(rooms, name))
-    compiled = rooms.shelf.builtin.get(shipped.name)
-    if compiled is None:
-        compiled = rooms.shelf.builtin[shipped.name] = _compile(rooms, find(rooms, name))
+    if (compiled := ready(rooms, name)) is not None:
+        return compiled
+    compiled = _compile(rooms, find(rooms, name))
+    if (shipped := builtin.find(name)) is not None and not _files(rooms):
+        rooms.shelf.builtin[shipped.name] = compiled
     return compiled
+
+
+def ready(rooms: Rooms, name: str) -> Compiled | None:
+    """One that is compiled already, and cannot have changed."""
+    shipped = builtin.find(name)
+    if shipped is None or shipped.name not in rooms.shelf.builtin or _files(rooms):
+        return None
+    return rooms.shelf.builtin[shipped.name]
 
 
 def _files(rooms: Rooms) -> list[Path]:

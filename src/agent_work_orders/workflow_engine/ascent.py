@@ -98,7 +98,7 @@ def _iterated(work: Work, scope: str, path: str) -> None:
         hint = "Read the last iteration's outputs; raise `max`, or retry with a prompt."
         work.fail(scope, permanent("loop_exhausted", message, hint), outputs)
     elif not work.has_room_for(size(spec)):
-        work.fail(scope, too_large(scope), outputs)
+        work.fail(scope, too_large(scope, work.run.plan.max_tasks), outputs)
     else:
         work.put(scope, index=index + 1)
         open_group(work, f"{scope}[{index + 1}]")

@@ -128,6 +128,7 @@ class _Compiling:
         if total > plan.MAX_TASKS:
             message = f"{total:,} tasks, with those of child workflows; the limit is"
             self._problem(("tasks",), f"{message} {plan.MAX_TASKS:,}")
+        self._check_growth(body)
         return Plan(
             name=definition.name,
             description=definition.description,
@@ -138,7 +139,15 @@ class _Compiling:
             children=self._children,
             kind=definition.kind,
             branch_prefix=definition.branch_prefix,
+            max_tasks=plan.MAX_EXPANDED,
         )
+
+    def _check_growth(self, body: Body) -> None:
+        most = sum(map(plan.most, body.tasks.values()))
+        if most > plan.MAX_EXPANDED:
+            message = f"Loops and lists can make {most:,} tasks at run time; the limit is"
+            hint = "Lower a `max`, shorten a list, or split the work into several orders."
+            self._problem(("tasks",), f"{message} {plan.MAX_EXPANDED:,}", hint)
 
     def _problem(self, at: Path, message: str, hint: str = "") -> None:
         self.findings.append(Finding(at, message, hint))

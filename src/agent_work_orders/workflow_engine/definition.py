@@ -185,8 +185,8 @@ def _workflow(raw: Any, text: str, file: str, findings: list[Finding]) -> Defini
     )
 
 
-def _check_name(fields: Fields, at: Path, name: str) -> None:
-    if name and not NAME.fullmatch(name):
+def _check_name(fields: Fields, at: Path, name: str, *, needed: bool = False) -> None:
+    if (name or needed) and not NAME.fullmatch(name):
         hint = "Small letters, digits, `-` and `_`, beginning with a letter, at most 64."
         fields.problem(at, f"`{name[:80]}` is not a valid name", hint)
 
@@ -230,7 +230,7 @@ def _tasks(
         fields.problem(("tasks",), "`tasks` is empty", "A graph needs at least one task.")
     found = {}
     for name, value in raw.items():
-        _check_name(fields, ("tasks", name), name)
+        _check_name(fields, ("tasks", name), name, needed=True)
         found[name] = _task(name, value, (*at, name), defaults, findings)
     return found
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from agent_work_orders import ids
 from agent_work_orders.workflow_engine import approval, condition, prompts, template
-from agent_work_orders.workflow_engine.effects import AskApproval, Perform, SetTimer, StartChild
+from agent_work_orders.workflow_engine.effects import Perform, StartChild
 from agent_work_orders.workflow_engine.plan import MAX_FANOUT, Task, size
-from agent_work_orders.workflow_engine.run import Gate, TaskRun, inside
-from agent_work_orders.workflow_engine.work import Work, permanent, timer_name, too_large
+from agent_work_orders.workflow_engine.run import TaskRun, inside
+from agent_work_orders.workflow_engine.work import Work, permanent, too_large
 
 
 def start(work: Work, path: str) -> None:
@@ -31,40 +31,9 @@ def start(work: Work, path: str) -> None:
             return
     gate = work.look(path).gate
     if spec.approval is not None and (gate is None or gate.decision != "approved"):
-        _ask(work, path, spec)
+        approval.ask(work, path, spec)
     else:
         _begin(work, path, spec)
-
-
-def _ask(work: Work, path: str, spec: Task) -> None:
-    assert spec.approval is not None
-    try:
-        scope = work.names(path, spec)
-        message = template.render(spec.approval.message, scope)
-        rendered = template.render(spec.with_, scope)
-    except template.TemplateError as error:
-        work.fail(path, permanent("template_error", error.message, error.hint))
-        return
-    what = approval.subject(work.run.run_id, path, work.look(path).generation, spec, rendered)
-    gate = Gate(
-        message=str(message),
-        subject=what,
-        subject_hash=approval.subject_hash(what),
-        asked_ms=work.at_ms,
-        expires_ms=work.at_ms + int(spec.approval.expires_s * 1000),
-    )
-    work.put(path, state="awaiting_approval", wait="", gate=gate, input=rendered)
-    timer = timer_name("approval", work.look(path).generation, path)
-    work.emit(SetTimer(timer=timer, at_ms=gate.expires_ms))
-    work.emit(
-        AskApproval(
-            path=path,
-            message=gate.message,
-            subject=what,
-            subject_hash=gate.subject_hash,
-            expires_ms=gate.expires_ms,
-        )
-    )
 
 
 def _begin(work: Work, path: str, spec: Task) -> None:
@@ -120,6 +89,7 @@ def dispatch(work: Work, path: str) -> None:
             input=rendered,
             timeout_s=spec.timeout_s,
             phase=spec.phase,
+            approved=None if task.gate is None else task.gate.facts,
         )
     )
 
@@ -173,7 +143,7 @@ def _fan_out(work: Work, path: str, spec: Task) -> None:
         return
     assert spec.each is not None
     if not work.has_room_for(len(found) * size(spec.each)):
-        work.fail(path, too_large(path))
+        work.fail(path, too_large(path, work.run.plan.max_tasks))
         return
     work.put(
         path,

@@ -29,6 +29,8 @@ class Perform(Effect, frozen=True, kw_only=True, tag="perform"):
     input: dict[str, Any]
     timeout_s: float
     phase: str | None = None
+    approved: dict[str, Any] | None = None
+    """What stood before the person who approved it; None for a task that nobody was asked about."""
 
 
 class Undo(Effect, frozen=True, kw_only=True, tag="undo"):

@@ -25,13 +25,59 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     retry_after_s: float | None = None
 
 
+# Far above what anybody spends, and sums of it stay numbers that every JSON parser reads.
+MAX_COST_USD = 1e9
+MAX_COUNT = 10**15
+
+
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent consumed. Recorded also when it failed or was cancelled."""
+    """What an agent consumed, as it says: what cannot be is brought within bounds, wherever it
+    comes from. Recorded also when it failed or was cancelled.
+
+    A later count may correct an earlier one, so that in a single event numbers can be negative;
+    sums are not.
+    """
 
     cost_usd: float = 0.0
     input_tokens: int = 0
     output_tokens: int = 0
     turns: int = 0
+    estimated_usd: float = 0.0
+    """The part of the cost that nobody told us: tokens at list prices."""
+    unpriced_turns: int = 0
+    """Turns (or lost attempts) whose price is not known. With any, the cost is only a lower
+    bound."""
+    model: str = ""
+    """The last one that was asked."""
+
+    def plus(self, other: Usage) -> Usage:
+        return Usage(
+            cost_usd=self.cost_usd + other.cost_usd,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            turns=self.turns + other.turns,
+            estimated_usd=max(0.0, self.estimated_usd + other.estimated_usd),
+            unpriced_turns=self.unpriced_turns + other.unpriced_turns,
+            model=other.model or self.model,
+        )
+
+    def __post_init__(self) -> None:
+        for name, most in _BOUNDS:
+            said = getattr(self, name)
+            # The comparison is false for NaN too.
+            if not -most <= said <= most:
+                bound = most if said > 0 else -most if said < 0 else type(most)(0)
+                msgspec.structs.force_setattr(self, name, bound)
+
+
+_BOUNDS: tuple[tuple[str, float], ...] = (
+    ("cost_usd", MAX_COST_USD),
+    ("estimated_usd", MAX_COST_USD),
+    ("input_tokens", MAX_COUNT),
+    ("output_tokens", MAX_COUNT),
+    ("turns", MAX_COUNT),
+    ("unpriced_turns", MAX_COUNT),
+)
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
@@ -67,6 +113,10 @@ class TaskSucceeded(Event, frozen=True, kw_only=True, tag="task_succeeded"):
     usage: Usage | None = None
     prompts: tuple[str, ...] = ()
     """Ids of the prompts that this attempt delivered."""
+    denials: tuple[str, ...] = ()
+    """What the agent asked for and was not allowed to do, in its own words."""
+    recovered: tuple[int, ...] = ()
+    """Lost attempts whose spending is part of `usage`."""
 
 
 class TaskFailed(Event, frozen=True, kw_only=True, tag="task_failed"):
@@ -77,16 +127,22 @@ class TaskFailed(Event, frozen=True, kw_only=True, tag="task_failed"):
     """Evidence of a failed attempt (kept, never used as success)."""
     usage: Usage | None = None
     prompts: tuple[str, ...] = ()
+    denials: tuple[str, ...] = ()
+    recovered: tuple[int, ...] = ()
 
 
 class TaskParked(Event, frozen=True, kw_only=True, tag="task_parked"):
-    """The attempt cannot go on until a known time (a quota). Not a failure: not a try."""
+    """The attempt cannot go on until a known time (a quota, an outage). Not a failure: not a
+    try."""
 
     path: str
     attempt: int
     reason: str
     until_ms: int
     usage: Usage | None = None
+    prompts: tuple[str, ...] = ()
+    denials: tuple[str, ...] = ()
+    recovered: tuple[int, ...] = ()
 
 
 class TaskLost(Event, frozen=True, kw_only=True, tag="task_lost"):
@@ -108,6 +164,17 @@ class ApprovalDecided(Event, frozen=True, kw_only=True, tag="approval_decided"):
     by: str
     subject_hash: str
     comment: str = ""
+
+
+class ApprovalShown(Event, frozen=True, kw_only=True, tag="approval_shown"):
+    """How the world stands that a question is about: the commit whose changes are shown.
+
+    The first one completes the question. A later one that differs voids it, and it is asked anew.
+    """
+
+    path: str
+    generation: int
+    facts: JsonObject
 
 
 class PromptReceived(Event, frozen=True, kw_only=True, tag="prompt_received"):
@@ -176,6 +243,7 @@ AnyEvent = (
     | TaskParked
     | TaskLost
     | TimerFired
+    | ApprovalShown
     | ApprovalDecided
     | PromptReceived
     | PauseAsked

@@ -19,19 +19,30 @@ import msgspec
 from msgspec.structs import replace
 
 from agent_work_orders import ids
+from agent_work_orders.workflow_engine import (
+    decision,
+    prompts,
+    reopening,
+    retry,
+    rollback,
+    template,
+)
 from agent_work_orders.workflow_engine import effects as ask
 from agent_work_orders.workflow_engine import events as on
-from agent_work_orders.workflow_engine import prompts, reopening, retry, rollback, template
 from agent_work_orders.workflow_engine.ascent import settle
-from agent_work_orders.workflow_engine.descent import dispatch, open_group, start
+from agent_work_orders.workflow_engine.descent import dispatch, open_group
 from agent_work_orders.workflow_engine.names import visible
 from agent_work_orders.workflow_engine.run import ENDED, ROOT, Outcome, Run, TaskRun
 from agent_work_orders.workflow_engine.work import Work, permanent, timer_name
 
 # A task whose performer keeps dying would otherwise take the server down for ever.
 MAX_LOSSES = 50
-# A quota that never opens: at the usual five hours this is more than a month.
-MAX_PARKS = 200
+# A quota that never opens: at the longest wait of a quarter of an hour this is ten days.
+MAX_PARKS = 1000
+# A person reads the first few.
+MAX_DENIALS = 50
+# It waits for what others found out; it has not tried anything itself.
+CIRCUIT_OPEN = "circuit_open"
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -67,8 +78,10 @@ def _apply(work: Work, event: on.AnyEvent) -> bool:
             return _child_finished(work, event)
         case on.TimerFired():
             return _timer_fired(work, event)
+        case on.ApprovalShown():
+            return decision.shown(work, event)
         case on.ApprovalDecided():
-            return _decided(work, event)
+            return decision.decided(work, event)
         case on.PromptReceived():
             return prompts.received(work, event)
         case on.PauseAsked():
@@ -122,9 +135,20 @@ def _answer(
     if not task.live or task.attempt != event.attempt:
         return work.settle_debt(path, event.attempt, usage)
     work.answered(path)
-    work.spend(usage)
+    work.spend(path, usage)
+    if not isinstance(event, on.TaskLost):
+        _learned(work, task, event)
     handle(work, task, event)
     return True
+
+
+def _learned(
+    work: Work, task: TaskRun, event: on.TaskSucceeded | on.TaskFailed | on.TaskParked
+) -> None:
+    if event.denials:
+        work.put(event.path, denials=(*task.denials, *event.denials)[:MAX_DENIALS])
+    if event.recovered:
+        work.put(event.path, lost=tuple(n for n in task.lost if n not in event.recovered))
 
 
 def _started(work: Work, event: on.TaskStarted) -> bool:
@@ -142,11 +166,16 @@ def _started(work: Work, event: on.TaskStarted) -> bool:
 
 def _succeeded(work: Work, task: TaskRun, event: on.TaskSucceeded) -> None:
     prompts.answered(work, event.path, event.prompts)
-    if task.started_ms is None:
-        work.put(event.path, started_ms=event.at_ms)
-    if work.run.started_ms is None:
-        work.set(started_ms=event.at_ms)
+    _begun(work, task, event.path)
     work.end(event.path, "succeeded", outputs=event.outputs)
+
+
+def _begun(work: Work, task: TaskRun, path: str) -> None:
+    """An answer says that the task had begun, also when the news of its start never came."""
+    if task.started_ms is None:
+        work.put(path, started_ms=work.at_ms)
+    if work.run.started_ms is None:
+        work.set(started_ms=work.at_ms)
 
 
 def _failed(work: Work, task: TaskRun, event: on.TaskFailed) -> None:
@@ -154,7 +183,11 @@ def _failed(work: Work, task: TaskRun, event: on.TaskFailed) -> None:
     if work.run.stage != "active":
         work.end(event.path, "cancelled", failure=event.failure, outputs=event.outputs)
         return
+    _begun(work, task, event.path)
+    if decision.outdated(work, event):
+        return
     tries = task.tries + 1
+    work.put(event.path, stalls=0, stalled_ms=None)
     salt = f"{work.run.run_id}:{event.path}"
     delay = retry.delay_ms(work.run.spec(event.path).retry, event.failure, tries, salt)
     work.put(event.path, tries=tries)
@@ -166,6 +199,7 @@ def _failed(work: Work, task: TaskRun, event: on.TaskFailed) -> None:
 
 
 def _parked(work: Work, task: TaskRun, event: on.TaskParked) -> None:
+    prompts.answered(work, event.path, event.prompts)
     if work.run.stage != "active":
         work.end(event.path, "cancelled")
         return
@@ -176,6 +210,10 @@ def _parked(work: Work, task: TaskRun, event: on.TaskParked) -> None:
         work.fail(event.path, permanent("parked_too_often", message, hint))
         return
     work.put(event.path, parks=task.parks + 1)
+    if event.reason != CIRCUIT_OPEN:
+        moved = event.usage is not None and event.usage.turns > 0
+        first_ms = task.stalled_ms if task.stalled_ms is not None and not moved else event.at_ms
+        work.put(event.path, stalls=task.stalls + 1, stalled_ms=first_ms)
     _wait(work, event.path, "parked", event.reason, event.until_ms)
 
 
@@ -186,6 +224,10 @@ def _wait(work: Work, path: str, why: str, reason: str, until_ms: int) -> None:
 
 
 def _lost(work: Work, task: TaskRun, event: on.TaskLost) -> None:
+    if work.run.spec(event.path).takes_prompts:
+        # Its agent may have spent something; whoever takes it up finds out.
+        work.put(event.path, lost=(*task.lost, event.attempt))
+        work.spend(event.path, on.Usage(unpriced_turns=1))
     if work.run.stage != "active":
         work.end(event.path, "cancelled")
         return
@@ -215,7 +257,7 @@ def _child_finished(work: Work, event: on.ChildFinished) -> bool:
     if not task.live:
         return False
     work.answered(path)
-    work.spend(event.usage)
+    work.spend(path, event.usage)
     if event.outcome == "completed":
         work.end(path, "succeeded", outputs=event.outputs)
     elif work.run.stage != "active":
@@ -251,30 +293,6 @@ def _timer_fired(work: Work, event: on.TimerFired) -> bool:
         work.fail(path, permanent("approval_expired", message, hint))
         return True
     return False
-
-
-def _decided(work: Work, event: on.ApprovalDecided) -> bool:
-    if not work.known(event.path) or work.run.stage != "active":
-        return False
-    task = work.look(event.path)
-    gate = task.gate
-    if task.state != "awaiting_approval" or gate is None:
-        return False
-    if gate.subject_hash != event.subject_hash or event.at_ms >= gate.expires_ms:
-        return False
-    decision = "approved" if event.approved else "rejected"
-    gate = replace(gate, decision=decision, by=event.by, comment=event.comment)
-    work.clear_timers(event.path)
-    work.put(event.path, gate=gate, state="pending", wait="held")
-    if event.approved:
-        start(work, event.path)
-    else:
-        message = f"{event.by} rejected {event.path}" + (
-            f": {event.comment}" if event.comment else ""
-        )
-        hint = "Change what was asked for and retry the order to ask again."
-        work.fail(event.path, permanent("approval_rejected", message, hint))
-    return True
 
 
 def _pause(work: Work, reason: str) -> bool:

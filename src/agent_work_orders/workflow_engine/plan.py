@@ -32,8 +32,11 @@ InputType = Literal["string", "integer", "number", "boolean", "list", "object"]
 MAX_TASKS = 10_000
 MAX_ITERATIONS = 100
 MAX_FANOUT = 1_000
-# Of one run, with every iteration and item: nested fan-outs multiply. About 100 MB of state.
-MAX_EXPANDED = 100_000
+# Of one run, with every iteration and item: nested fan-outs multiply. About 20 MB of state, and
+# half a second for what touches all of them.
+MAX_EXPANDED = 20_000
+# Of plans that were compiled before they said it themselves.
+_EARLIER_MAX_EXPANDED = 100_000
 MAX_DEPTH = 8
 MAX_CHILD_DEPTH = 5
 
@@ -120,6 +123,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = "custom"
     """The task type of the order: issue-resolution, pr-review, test-pipeline or custom."""
     branch_prefix: str = "feat"
+    max_tasks: int = _EARLIER_MAX_EXPANDED
+    """How many tasks a run may have, with every iteration and item."""
 
 
 _INDEX = re.compile(r"\[\d+\]")
@@ -149,6 +154,17 @@ def size(task: Task) -> int:
     inner = [task.each] if task.each is not None else []
     inner += task.body.tasks.values() if task.body is not None else ()
     return 1 + sum(map(size, inner))
+
+
+def most(task: Task) -> int:
+    """How many tasks may come of this one at run time, as far as the plan can tell: a list that is
+    only known then counts as one item."""
+    inner = sum(map(most, task.body.tasks.values())) if task.body is not None else 0
+    if task.each is None:
+        return 1 + inner
+    items = len(task.foreach) if isinstance(task.foreach, list) else 1
+    turns = task.max_iterations if task.kind == "repeat" else items
+    return 1 + turns * most(task.each)
 
 
 def encode(plan: Plan) -> bytes:

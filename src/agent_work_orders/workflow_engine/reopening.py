@@ -210,6 +210,9 @@ def _reset(work: Work, targets: list[str], halfway: list[str] | None = None) -> 
                 attempt=task.attempt,
                 generation=task.generation + begun_before,
                 owed=task.owed,
+                usage=task.usage,
+                denials=task.denials,
+                lost=task.lost,
             )
             work.renew(path, again)
             renewed.add(path)

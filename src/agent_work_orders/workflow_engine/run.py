@@ -41,6 +41,10 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
     decision: Literal["", "approved", "rejected", "expired"] = ""
     by: str = ""
     comment: str = ""
+    facts: dict[str, Any] | None = None
+    """What people are shown beside the task itself; None until it was looked up."""
+    round: int = 1
+    """How often it was asked: once more whenever what was shown has changed."""
 
 
 class TaskRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +61,15 @@ class TaskRun(msgspec.Struct, frozen=True, kw_only=True):
     tries: int = 0
     losses: int = 0
     parks: int = 0
+    usage: Usage | None = None
+    """What its agent has used in all attempts, also before a person's retry."""
+    denials: tuple[str, ...] = ()
+    lost: tuple[int, ...] = ()
+    """Attempts of an agent that were lost; what they spent is not counted yet."""
+    stalls: int = 0
+    """Parks in a row in which nothing moved: each wait is longer than the one before."""
+    stalled_ms: int | None = None
+    """When the first of them began."""
     generation: int = 1
     """How often this task was begun on purpose: part of the keys of what it writes."""
     input: dict[str, Any] | None = None

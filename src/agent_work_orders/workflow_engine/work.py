@@ -21,7 +21,7 @@ from agent_work_orders.workflow_engine.effects import (
     ClearTimer,
 )
 from agent_work_orders.workflow_engine.events import Failure, Usage
-from agent_work_orders.workflow_engine.plan import MAX_EXPANDED, Task
+from agent_work_orders.workflow_engine.plan import Task
 from agent_work_orders.workflow_engine.run import ROOT, Run, TaskRun, TaskState, scope_of
 
 
@@ -54,7 +54,7 @@ class Work:
 
     def has_room_for(self, tasks: int) -> bool:
         """Whether the run may grow by so many tasks."""
-        return len(self._tasks) + tasks <= MAX_EXPANDED
+        return len(self._tasks) + tasks <= self.run.plan.max_tasks
 
     def renew(self, path: str, task: TaskRun) -> None:
         self._tasks[path] = task
@@ -90,18 +90,12 @@ class Work:
 
     # -- what every handler needs
 
-    def spend(self, usage: Usage | None) -> None:
+    def spend(self, path: str, usage: Usage | None) -> None:
         if usage is None:
             return
         sofar: Usage = self.get("usage")
-        self.set(
-            usage=Usage(
-                cost_usd=sofar.cost_usd + usage.cost_usd,
-                input_tokens=sofar.input_tokens + usage.input_tokens,
-                output_tokens=sofar.output_tokens + usage.output_tokens,
-                turns=sofar.turns + usage.turns,
-            )
-        )
+        self.set(usage=sofar.plus(usage))
+        self.put(path, usage=(self.look(path).usage or Usage()).plus(usage))
 
     def answered(self, path: str) -> None:
         """The one answer of a live task has come, or is not waited for any more."""
@@ -165,7 +159,7 @@ class Work:
         if number not in owed:
             return False
         self.put(path, owed=tuple(other for other in owed if other != number))
-        self.spend(usage)
+        self.spend(path, usage)
         return True
 
     def tell_to_stop(self, path: str) -> None:
@@ -189,8 +183,8 @@ def timer_name(kind: str, number: int, path: str) -> str:
     return f"{kind}:{number}:{path}"
 
 
-def too_large(path: str) -> Failure:
-    message = f"{path} would make the run larger than {MAX_EXPANDED:,} tasks"
+def too_large(path: str, limit: int) -> Failure:
+    message = f"{path} would make the run larger than {limit:,} tasks"
     return permanent("too_many_tasks", message, "Split the work into several orders.")
 
 

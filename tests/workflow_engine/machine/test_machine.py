@@ -9,7 +9,7 @@ from story import USED, Story, a_chain, a_fan_out, a_loop, turn
 
 from agent_work_orders.workflow_engine import effects as ask
 from agent_work_orders.workflow_engine import events as on
-from agent_work_orders.workflow_engine import machine, phases, work
+from agent_work_orders.workflow_engine import machine, phases
 from agent_work_orders.workflow_engine import run as runs
 
 # -- a chain, a fork, joins
@@ -183,6 +183,67 @@ def test_a_parked_task_waits_for_its_hour_and_it_is_no_try() -> None:
     assert story.task("a").tries == 0
 
 
+@pytest.mark.fault("N6")
+def test_parks_in_a_row_are_counted_and_the_outage_is_new_when_something_moved() -> None:
+    """What a tool waits for grows with it, also when each try gets a little further and is paid
+    for: the circuit's waits and others' tries do not count."""
+    story = a_chain()
+
+    def park(reason: str, *, turns: int = 0) -> tuple[int, int | None]:
+        event = on.TaskParked(
+            at_ms=story.now_ms,
+            path="a",
+            attempt=story.task("a").attempt,
+            reason=reason,
+            until_ms=99_000,
+            usage=on.Usage(turns=turns),
+        )
+        assert story.tell(event)
+        assert story.fire(f"parked:{event.attempt}:a")
+        return story.task("a").stalls, story.task("a").stalled_ms
+
+    first_ms = story.now_ms
+    assert park("model_unavailable") == (1, first_ms)
+    story.now_ms += 5
+    assert park("circuit_open") == (1, first_ms)
+    assert park("model_quota") == (2, first_ms)
+    moved_ms = story.now_ms
+    assert park("model_unavailable", turns=3) == (3, moved_ms)
+    assert park("model_unavailable") == (4, moved_ms)
+    story.fail("a", "transient")
+    assert (story.task("a").stalls, story.task("a").stalled_ms) == (0, None)
+
+
+@pytest.mark.fault("N6")
+def test_a_task_knows_what_it_used_and_a_lost_attempt_is_unknown_until_found() -> None:
+    story = a_chain(takes_prompts=True)
+    story.lose("a")
+    assert story.run.usage.unpriced_turns == 1 and story.task("a").lost == (1,)
+    parked = on.TaskParked(
+        at_ms=story.now_ms, path="a", attempt=2, reason="circuit_open", until_ms=9_000
+    )
+    assert story.tell(parked) and story.fire("parked:2:a")
+    assert story.task("a").lost == (1,), "nobody looked"
+    found = on.Usage(cost_usd=0.5, estimated_usd=0.5, turns=2, unpriced_turns=-1, model="m")
+    failed = on.TaskFailed(
+        at_ms=story.now_ms,
+        path="a",
+        attempt=3,
+        failure=on.Failure(category="transient", code="x", message="x"),
+        usage=found,
+        denials=("Bash(rm)",) * 80,
+        recovered=(1,),
+    )
+    assert story.tell(failed) and story.fire("retry:3:a")
+    task = story.task("a")
+    assert task.lost == () and len(task.denials) == machine.MAX_DENIALS
+    assert task.usage == story.run.usage
+    assert (task.usage.unpriced_turns, task.usage.cost_usd) == (0, 0.5)
+    story.fail("a", "permanent")
+    story.tell(on.RetryAsked(at_ms=story.now_ms, by="ann"))
+    assert story.task("a").usage == story.run.usage, "a retry forgets nothing that was paid"
+
+
 def test_parking_and_losing_are_bounded() -> None:
     parked, lost = a_chain(), a_chain()
     for count in range(machine.MAX_PARKS + 1):
@@ -277,17 +338,14 @@ def test_a_fan_out_is_bounded() -> None:
 
 
 @pytest.mark.fault("L7")
-def test_nested_fan_outs_and_loops_cannot_grow_a_run_without_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(work, "MAX_EXPANDED", 20)
+def test_nested_fan_outs_and_loops_cannot_grow_a_run_without_end() -> None:
     inner = foreach("b", [1, 2, 3, 4, 5], tool("b"))
-    fans = Story(plan(foreach("a", [1, 2, 3, 4], group("a", inner))))
+    fans = Story(plan(foreach("a", [1, 2, 3, 4], group("a", inner)), max_tasks=20))
     assert fans.run.live == 10
     for path in [path for path, task in fans.run.tasks.items() if task.live]:
         fans.succeed(path)
     assert fans.run.failure is not None and fans.run.failure.code == "too_many_tasks"
-    loop = Story(plan(repeat("r", tool("x"), until="false", max_iterations=100)))
+    loop = Story(plan(repeat("r", tool("x"), until="false", max_iterations=100), max_tasks=20))
     for index in range(1, 101):
         loop.succeed(f"r[{index}].x")
     assert loop.run.failure is not None and loop.run.failure.code == "too_many_tasks"

@@ -62,6 +62,7 @@ export const orderKeys = {
   commits: (id: string) => ["order", id, "commits"] as const,
   commitDiff: (id: string, sha: string) => ["order", id, "commit-diff", sha] as const,
   diff: (id: string) => ["order", id, "diff"] as const,
+  diffAt: (id: string, head: string) => ["order", id, "diff", head] as const,
   review: (id: string) => ["order", id, "review"] as const,
   transcripts: (id: string) => ["order", id, "transcript"] as const,
   transcript: (id: string, task: string | null) => ["order", id, "transcript", task] as const,

@@ -94,15 +94,15 @@ export function commitDiffQuery(id: string, sha: string) {
   });
 }
 
-/** All that the order has changed so far. */
-export function diffQuery(id: string) {
+/** All that the order has changed so far, or had with one of its commits. */
+export function diffQuery(id: string, head: string | null = null) {
   return queryOptions({
     ...LIVE,
-    queryKey: orderKeys.diff(id),
+    queryKey: head === null ? orderKeys.diff(id) : orderKeys.diffAt(id, head),
     queryFn: async ({ signal }) =>
       (await bodyOf(
         http.GET(`${ORDER}/diff`, {
-          params: at(id),
+          params: { ...at(id), query: { head } },
           headers: { Accept: "application/json" },
           signal,
         }),

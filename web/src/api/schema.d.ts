@@ -1037,7 +1037,7 @@ export interface paths {
         put?: never;
         /**
          * Take a delivery of GitHub
-         * @description Signed by one of GITHUB_WEBHOOK_SECRET in X-Hub-Signature-256; stored before it is answered, handled afterwards. A ping is answered with 200.
+         * @description Signed by one of GITHUB_WEBHOOK_SECRET in X-Hub-Signature-256; stored before it is answered, handled afterwards. A ping is answered with 200. GitHub's other content type, a form with the JSON in its field payload, is read too.
          */
         post: operations["take_delivery"];
         delete?: never;
@@ -1168,6 +1168,24 @@ export interface components {
              * @description Rolled back, or being so: it cannot be retried
              */
             rolled_back: boolean;
+            /**
+             * Verification
+             * @description Whether tests stand behind what it changed; null while not known
+             */
+            verification: ("verified" | "unverified" | "failed") | null;
+            /** Verification Reason */
+            verification_reason: string | null;
+            /**
+             * Cost Certainty
+             * @description `estimated`: in part from tokens at list prices; `at_least`: something that was used has no known price
+             * @enum {string}
+             */
+            cost_certainty: "exact" | "estimated" | "at_least";
+            /**
+             * Branch Offered
+             * @description Its branch is in the repository; until then `git_branch_name` is a name only
+             */
+            branch_offered: boolean;
             /** Git Commit Count */
             git_commit_count: number;
             /** Git Files Changed */
@@ -1288,6 +1306,24 @@ export interface components {
              * @description Rolled back, or being so: it cannot be retried
              */
             rolled_back: boolean;
+            /**
+             * Verification
+             * @description Whether tests stand behind what it changed; null while not known
+             */
+            verification: ("verified" | "unverified" | "failed") | null;
+            /** Verification Reason */
+            verification_reason: string | null;
+            /**
+             * Cost Certainty
+             * @description `estimated`: in part from tokens at list prices; `at_least`: something that was used has no known price
+             * @enum {string}
+             */
+            cost_certainty: "exact" | "estimated" | "at_least";
+            /**
+             * Branch Offered
+             * @description Its branch is in the repository; until then `git_branch_name` is a name only
+             */
+            branch_offered: boolean;
         };
         /**
          * AgentWorkflowPhase
@@ -1316,6 +1352,11 @@ export interface components {
              * @description Send it back with the decision
              */
             subject_hash: string;
+            /**
+             * Head Sha
+             * @description The commit that the question is about: its changes are those to look at. Empty for an order without one, null for questions from before commits were bound
+             */
+            head_sha: string | null;
             /**
              * State
              * @enum {string}
@@ -2526,6 +2567,13 @@ export interface components {
             /** Risk */
             risk: string;
             approval: components["schemas"]["TaskApproval"] | null;
+            /** @description Of its agent, over all attempts; null without */
+            usage: components["schemas"]["TaskUsage"] | null;
+            /**
+             * Denials
+             * @description What the agent asked for and was not allowed to do, in its own words: data
+             */
+            denials: string[];
         };
         /** TaskApproval */
         TaskApproval: {
@@ -2537,6 +2585,11 @@ export interface components {
             };
             /** Subject Hash */
             subject_hash: string;
+            /**
+             * Head Sha
+             * @description The commit that is shown with the question; empty before there is one, null until it is known
+             */
+            head_sha: string | null;
             /** Expires At */
             expires_at: string | null;
             /** Decision */
@@ -2570,6 +2623,11 @@ export interface components {
             durationMs: number;
             /** Costusd */
             costUsd: number;
+            /**
+             * Costcertainty
+             * @enum {string}
+             */
+            costCertainty: "exact" | "estimated" | "at_least";
             /** Inputtokens */
             inputTokens: number;
             /** Outputtokens */
@@ -2606,6 +2664,24 @@ export interface components {
              */
             artifacts: string[];
             metrics: components["schemas"]["TaskMetrics"];
+        };
+        /** TaskUsage */
+        TaskUsage: {
+            /** Cost Usd */
+            cost_usd: number;
+            /**
+             * Cost Certainty
+             * @enum {string}
+             */
+            cost_certainty: "exact" | "estimated" | "at_least";
+            /** Input Tokens */
+            input_tokens: number;
+            /** Output Tokens */
+            output_tokens: number;
+            /** Turns */
+            turns: number;
+            /** Model */
+            model: string | null;
         };
         /** TestPipelineTask */
         TestPipelineTask: {
@@ -3393,7 +3469,10 @@ export interface operations {
     };
     get_diff: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description As of this commit of its own */
+                head?: string | null;
+            };
             header?: {
                 accept?: string;
             };

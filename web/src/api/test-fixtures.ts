@@ -83,6 +83,7 @@ export function anApproval(more: Partial<Approval> = {}): Approval {
     message: "Really?",
     subject: {},
     subject_hash: "hash",
+    head_sha: "c".repeat(40),
     state: "asked",
     asked_at: moment(1),
     expires_at: null,

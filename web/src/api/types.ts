@@ -1,7 +1,7 @@
 /** Short names for what the server sends. */
 
 import type { Role } from "@/lib/roles";
-import type { ApprovalState, OrderStatus, TaskState } from "@/lib/states";
+import type { ApprovalState, OrderStatus, TaskState, Verification } from "@/lib/states";
 
 import type { components } from "./schema";
 
@@ -15,10 +15,12 @@ export const STATES_ARE_THE_SERVERS = {
   order: true,
   approval: true,
   role: true,
+  verification: true,
 } satisfies {
   order: Same<OrderStatus, Schemas["AgentWorkOrderStatus"]>;
   approval: Same<ApprovalState, Schemas["Approval"]["state"]>;
   role: Same<Role, Schemas["Session"]["role"]>;
+  verification: Same<Verification | null, Schemas["AgentWorkOrderSummary"]["verification"]>;
 };
 
 export type Order = Schemas["AgentWorkOrder"];

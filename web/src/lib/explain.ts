@@ -44,6 +44,11 @@ const BY_REASON: Record<string, Omit<WaitingExplanation, "until">> = {
     next: "It goes on by itself when the quota is renewed.",
     needsPerson: false,
   },
+  model_unavailable: {
+    title: "Waiting for the model to answer again",
+    next: "It goes on by itself, with the files and the session as they were. If this stays so, check the model's status and the network.",
+    needsPerson: false,
+  },
   rate_limit: {
     title: "In the queue: too many orders at once",
     next: "It starts by itself when there is room.",

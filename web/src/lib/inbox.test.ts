@@ -21,6 +21,7 @@ const order = (id: string, more: Partial<InboxOrder> = {}): InboxOrder => ({
   current_phase: null,
   git_branch_name: "feat/x",
   github_pull_request_url: null,
+  branch_offered: true,
   created_at: daysAgo(2),
   updated_at: daysAgo(1),
   execution_completed_at: null,
@@ -50,6 +51,7 @@ describe("explainWaiting", () => {
     ["quarantined", true],
     ["model_quota", false],
     ["circuit_open", false],
+    ["model_unavailable", false],
     ["github_quota", false],
     ["github_unavailable", false],
     ["access_lost", true],
@@ -160,7 +162,8 @@ describe("inbox", () => {
         order("past", { status: "completed", execution_completed_at: daysAgo(9) }),
         order("bare", {
           status: "completed",
-          git_branch_name: null,
+          // It has a name, and changed nothing that could be offered under it.
+          branch_offered: false,
           execution_completed_at: daysAgo(2),
         }),
         order("off", { status: "cancelled", execution_completed_at: daysAgo(1) }),

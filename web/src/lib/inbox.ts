@@ -10,6 +10,7 @@ export interface InboxOrder extends OrderLike {
   current_phase: string | null;
   git_branch_name: string | null;
   github_pull_request_url: string | null;
+  branch_offered: boolean;
   created_at: string;
   updated_at: string;
   execution_completed_at: string | null;
@@ -125,7 +126,7 @@ function placeOf(order: InboxOrder, now: number, asking: ReadonlySet<string>): P
         since: ended,
       };
     case "completed":
-      if (isRecent && (order.github_pull_request_url || order.git_branch_name)) {
+      if (isRecent && order.branch_offered) {
         const reason = order.github_pull_request_url ? "Pull request is ready" : "Branch is ready";
         return { section: "inReview", reason, since: ended };
       }

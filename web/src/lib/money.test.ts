@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { bytes } from "./bytes";
-import { compact, exactMoney, money } from "./money";
+import { certaintyWord, compact, exactMoney, money } from "./money";
 import { seeded } from "./test-random";
 
 describe("money", () => {
@@ -19,6 +19,12 @@ describe("money", () => {
     [Infinity, "—"],
   ])("%s is %s", (usd, words) => {
     expect(money(usd)).toBe(words);
+  });
+
+  it("says how sure it is", () => {
+    expect(certaintyWord("exact")).toBe("");
+    expect(certaintyWord("estimated") + money(0.5)).toBe("about $0.50");
+    expect(certaintyWord("at_least") + money(0)).toBe("at least $0.00");
   });
 
   it("has the exact amount too", () => {

@@ -1,5 +1,18 @@
 /** Costs in dollars. Small ones keep the digits that matter; they add up. */
 
+export type CostCertainty = "exact" | "estimated" | "at_least";
+
+const CERTAINTY_WORDS = {
+  exact: "",
+  estimated: "about ",
+  at_least: "at least ",
+} satisfies Record<CostCertainty, string>;
+
+/** Before an amount: what is not known is said. */
+export function certaintyWord(certainty: CostCertainty): string {
+  return CERTAINTY_WORDS[certainty];
+}
+
 /** "$0.00", "<$0.01", "$0.42", "$12.50", "$1,204". */
 export function money(usd: number | null | undefined): string {
   if (usd === null || usd === undefined || !Number.isFinite(usd)) return "—";

@@ -32,3 +32,6 @@ export function isOrderStatus(value: unknown): value is OrderStatus {
 export function isTaskState(value: unknown): value is TaskState {
   return (TASK_STATES as readonly unknown[]).includes(value);
 }
+
+/** Whether tests stand behind what an order changed. */
+export type Verification = "verified" | "unverified" | "failed";

@@ -92,6 +92,7 @@ describe("blocksOf", () => {
       entry("system", "usage", {
         usage: { input_tokens: 10, output_tokens: 5, cost_usd: 0.1, turns: 1 },
       }),
+      entry("system", "used so far", { meter: { usage: { cost_usd: 0.05 }, attempt: 1 } }),
       entry("error", "", {}),
       entry("brand_new_kind", "hello"),
     ]);

@@ -143,6 +143,8 @@ function addResult(
 }
 
 function addSystem(blocks: Block[], entry: TranscriptLike, base: Base): void {
+  // For the server's own counting, many times a turn; the turn's end says the same to people.
+  if ("meter" in entry.data) return;
   const usage = usageOf(entry);
   if (usage) {
     blocks.push({ ...base, kind: "usage", usage });

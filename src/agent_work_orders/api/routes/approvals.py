@@ -21,7 +21,7 @@ async def list_approvals(
     request: Request, limit: Annotated[int, Query(ge=1, le=500)] = 100
 ) -> Response:
     """What people are asked now, oldest first."""
-    found = approvals.asked(rooms_of(request), caller_of(request), limit)
+    found = await approvals.asked(rooms_of(request), caller_of(request), limit)
     return views.answer({"approvals": [views.approval(one) for one in found]})
 
 
@@ -30,7 +30,7 @@ async def list_approvals(
 )
 async def list_approvals_of_order(request: Request, agent_work_order_id: OrderIdPath) -> Response:
     """All that was asked for one order, with the answers."""
-    found = approvals.of_order(rooms_of(request), agent_work_order_id, caller_of(request))
+    found = await approvals.of_order(rooms_of(request), agent_work_order_id, caller_of(request))
     return views.answer({"approvals": [views.approval(one) for one in found]})
 
 

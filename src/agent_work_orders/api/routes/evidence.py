@@ -35,12 +35,16 @@ _INERT = {"Content-Security-Policy": "default-src 'none'; sandbox"}
 async def get_diff(
     request: Request,
     agent_work_order_id: OrderIdPath,
+    head: Annotated[
+        str | None,
+        Query(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$", description="As of this commit of its own"),
+    ] = None,
     accept: Annotated[str, Header(max_length=1_000)] = "application/json",
 ) -> Response:
     """What the order has changed so far: JSON, or the patch itself with `Accept: text/x-diff`."""
     rooms, caller = rooms_of(request), caller_of(request)
     order_id = find.record_of(rooms, agent_work_order_id, caller).agent_work_order_id
-    diff = await inspect.diff(rooms, order_id, caller)
+    diff = await inspect.diff(rooms, order_id, caller, head=head)
     return _patch(diff, accept, {"agent_work_order_id": order_id})
 
 

@@ -72,7 +72,7 @@ async def status(request: Request) -> Response:
                 ),
             },
             "work_orders": _counts(house, caller),
-            "approvals_asked": len(approvals.asked(house.rooms, caller, 500)),
+            "approvals_asked": len(await approvals.asked(house.rooms, caller, 500)),
             "engine": engine,
             "journal": "ok" if trouble is None else trouble[0],
             "github": _github(house, caller),

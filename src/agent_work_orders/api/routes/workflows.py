@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
@@ -55,7 +56,9 @@ async def validate_workflow(request: Request) -> Response:
     caller_of(request).need("read")
     source = await _source(request)
     try:
-        compiled = workflows.compile_source(rooms_of(request), source, "workflow.yaml")
+        compiled = await asyncio.to_thread(
+            workflows.compile_source, rooms_of(request), source, "workflow.yaml"
+        )
     except DefinitionError as error:
         problems = error.context["problems"]
         return views.answer({"valid": False, "problems": problems, "workflow": None})

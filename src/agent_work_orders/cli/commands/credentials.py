@@ -26,8 +26,10 @@ def set_credential(name: Name, home: options.Home = None, as_json: options.Json 
     """
     from agent_work_orders.cli import credential_desk
     from agent_work_orders.cli.screen import Screen, print_json
+    from agent_work_orders.settings import refuse_unknown
     from agent_work_orders.work_orders.credentials import MAX_CHARS
 
+    refuse_unknown(name)
     if sys.stdin.isatty():
         secret = typer.prompt(name, hide_input=True, err=True)
     else:

@@ -62,6 +62,7 @@ def list_orders(
         [
             short(order["agent_work_order_id"]),
             _status_of(order),
+            order.get("verification") or "",
             order["current_phase"] or "",
             order["created_at"][:19].replace("T", " "),
             order["repository_url"].rstrip("/").rsplit("/", 1)[-1],
@@ -73,7 +74,9 @@ def list_orders(
     if not rows:
         screen.line('No work orders. Start one with: awo run --repo PATH "What to do"')
         return
-    screen.table(["order", "status", "phase", "created (UTC)", "repository", "title"], rows)
+    screen.table(
+        ["order", "status", "tests", "phase", "created (UTC)", "repository", "title"], rows
+    )
     _tell_resting(page["agent_work_orders"], clients.Place(home=home, url=url), screen)
     if page["has_more"]:
         screen.line(
@@ -124,6 +127,7 @@ def _show(order: Json, tasks: list[Json], questions: list[Json], screen: Screen)
     from agent_work_orders.cli.conduct import report, show_question
     from agent_work_orders.cli.following import describe, is_work, waits_for
     from agent_work_orders.cli.screen import first_line, state_word
+    from agent_work_orders.cli.spending import task_lines
 
     introduce(
         order,
@@ -144,6 +148,8 @@ def _show(order: Json, tasks: list[Json], questions: list[Json], screen: Screen)
     for task in tasks:
         if is_work(task):
             screen.marked(state_word(task["state"]), describe(task))
+            for line in task_lines(task):
+                screen.line(line, indent=6)
     for question in questions:
         screen.line()
         show_question(question, screen)
@@ -240,11 +246,11 @@ _FIXED = ("timestamp", "level", "event", "agent_work_order_id", "n")
 
 
 def _print_entries(entries: list[Json], screen: Screen, as_json: bool) -> None:
-    import json
+    from agent_work_orders.cli.screen import json_text
 
     for entry in entries:
         if as_json:
-            sys.stdout.write(json.dumps(entry, ensure_ascii=True) + "\n")
+            sys.stdout.write(json_text(entry) + "\n")
             sys.stdout.flush()
             continue
         more = "  ".join(
@@ -262,7 +268,11 @@ def diff(
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show what an order has changed so far, as a patch."""
+    """Show what an order has changed so far, as a patch.
+
+    On a terminal, control and invisible characters are shown as marks such as ⟨U+202E⟩. In a pipe
+    or a file the patch is as it is, for `git apply` and its like.
+    """
     from agent_work_orders.cli import client as clients
     from agent_work_orders.cli.screen import Screen, print_json
 

@@ -20,10 +20,10 @@ NoOpen = Annotated[
 def up(
     host: Annotated[
         str | None,
-        typer.Option("--host", envvar="AWO_HOST", help="Where to listen.  [default: 127.0.0.1]"),
+        typer.Option("--host", help="Where to listen.  [AWO_HOST, default: 127.0.0.1]"),
     ] = None,
     port: Annotated[
-        int | None, typer.Option("--port", envvar="AWO_PORT", help="0 takes a free one.  [8420]")
+        int | None, typer.Option("--port", help="0 takes a free one.  [AWO_PORT, default: 8420]")
     ] = None,
     home: options.Home = None,
     no_open: NoOpen = False,

@@ -60,6 +60,8 @@ async def read(place: Place, wanted: str, task: str | None, as_json: bool) -> No
     if len(page["tasks"]) > 1:
         screen.line(f"Transcripts of this order: {others}")
     for entry in entries:
+        if "meter" in entry["data"]:
+            continue  # for the server's own counting, many times a turn
         screen.marked(entry["kind"], "", indent=0)
         screen.block(entry["text"])
 

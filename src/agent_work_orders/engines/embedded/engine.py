@@ -10,16 +10,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from functools import partial
 from typing import Any
 
-from agent_work_orders import ids
 from agent_work_orders.clock import Clock
+from agent_work_orders.engines.embedded import ahead
 from agent_work_orders.engines.embedded.alarm import Alarm
-from agent_work_orders.engines.embedded.archive import set_aside
-from agent_work_orders.engines.embedded.held import Held, Pending, effect_id, restore, to_commit
+from agent_work_orders.engines.embedded.held import Held, Pending, effect_id, to_commit
 from agent_work_orders.engines.embedded.lanes import Lanes, Limits, Starts, Takes
+from agent_work_orders.engines.embedded.memory import Memory
 from agent_work_orders.engines.embedded.worker import Job, Worker
 from agent_work_orders.engines.engine import Change, Observer
 from agent_work_orders.engines.perform import Desk
@@ -27,12 +26,11 @@ from agent_work_orders.errors import AgentWorkOrdersError, NotFound, Unavailable
 from agent_work_orders.state_manager.journal import Commit, Journal, LoadedRun, Quarantined
 from agent_work_orders.workflow_engine import effects as ask
 from agent_work_orders.workflow_engine import events as on
-from agent_work_orders.workflow_engine.machine import advance
+from agent_work_orders.workflow_engine.machine import Step, advance
 from agent_work_orders.workflow_engine.plan import Plan
 from agent_work_orders.workflow_engine.run import Run, fresh
 
 REOPEN_EVERY_S = 1.0
-KEEP_ENDED = 256
 
 
 class EmbeddedEngine:
@@ -50,13 +48,8 @@ class EmbeddedEngine:
         self._clock = clock
         self._limits = limits or Limits()
         self._starts = starts
-        self._takes = takes
-        self._left: set[str] = set()
         self._observers: list[Observer] = []
-        self._held: dict[str, Held] = {}
-        self._ended: OrderedDict[str, Held] = OrderedDict()
-        self._quarantined: dict[str, Quarantined] = {}
-        self._plans: dict[bytes, Plan] = {}
+        self._memory = Memory(journal, takes, self._forgotten)
         self._lanes: Lanes[Job] = Lanes(self._limits)
         self._alarm = Alarm(clock, self._fire)
         self._worker = Worker(self, desk, clock)
@@ -91,19 +84,30 @@ class EmbeddedEngine:
         self._check_open(new=True)
         held = self.find(run_id)
         if held is None:
-            held = self.begin(run_id, plan, submitted)
+            new = Held(fresh(run_id, plan, submitted.plan_hash), 0)
+            step = await ahead.step(new, submitted)
+            self._check_open(new=True)
+            held = self.find(run_id) or self._begun(new, submitted, step)
         await self._saved(held)
         return held.durable
 
     async def post(self, run_id: str, event: on.AnyEvent) -> bool:
         self._check_open()
-        held = None if run_id in self._left else self.find(run_id)
-        if held is None:
-            raise NotFound("run_unknown", f"there is no run {run_id}", hint="See `awo list`.")
-        taken = self.apply(held, event)
+        held = self._known(run_id)
+        step = await ahead.step(held, event)
+        self._check_open()
+        if self._known(run_id) is not held:  # loaded anew, after trouble
+            held, step = self._known(run_id), None
+        taken = self.apply(held, event, step=step)
         # Also an event that changed nothing may rest on one that is not durable yet.
         await self._saved(held)
         return taken
+
+    def _known(self, run_id: str) -> Held:
+        held = None if run_id in self._memory.left else self.find(run_id)
+        if held is None:
+            raise NotFound("run_unknown", f"there is no run {run_id}", hint="See `awo list`.")
+        return held
 
     async def run(self, run_id: str) -> Run | None:
         held = self.find(run_id)
@@ -117,32 +121,34 @@ class EmbeddedEngine:
             "ok": self._state == "running",
             "state": self._state,
             "reason": self._reason,
-            "open": len(self._held),
+            "open": len(self._memory.open),
             "running": self._lanes.running,
             "queued": self._lanes.queued,
             "timers": len(self._alarm),
-            "quarantined": sorted(self._quarantined),
+            "quarantined": sorted(self._memory.quarantined),
         }
 
     def held_until_ms(self, run_id: str) -> int | None:
         """Until when a rate limit keeps the order from starting, or None."""
-        held = self._held.get(run_id)
+        held = self._memory.open.get(run_id)
         return (
             None if held is None else self._lanes.held_until_ms(held.ticket, self._clock.now_ms())
         )
 
     def open_runs(self) -> list[str]:
         """Also those that were not taken up."""
-        return [*self._held, *self._left]
+        return [*self._memory.open, *self._memory.left]
 
     def quarantined(self) -> list[Quarantined]:
-        return list(self._quarantined.values())
+        return list(self._memory.quarantined.values())
 
     # -- what the worker needs
 
     def begin(self, run_id: str, plan: Plan, submitted: on.Submitted) -> Held:
-        held = Held(fresh(run_id, plan, submitted.plan_hash), 0)
-        self.apply(held, submitted)
+        return self._begun(Held(fresh(run_id, plan, submitted.plan_hash), 0), submitted)
+
+    def _begun(self, held: Held, submitted: on.Submitted, step: Step | None = None) -> Held:
+        self.apply(held, submitted, step=step)
         return held
 
     async def _saved(self, held: Held) -> None:
@@ -168,21 +174,21 @@ class EmbeddedEngine:
         *,
         done: str | None = None,
         lease: tuple[str, int] | None = None,
+        step: Step | None = None,
     ) -> bool:
         """Take an event in. False when it changed nothing.
 
         With `lease` it is advisory and nobody waits for it; else `held.saving` is its commit.
+        A `step` is that of this event and of the run as it is now.
         """
         before = held.run
-        step = advance(before, event)
+        step = step or advance(before, event)
         if step.run is before:
             if done is not None:
                 self.finished(held, done)
             return False
-        # A run that had ended is open again.
-        self._held[before.run_id] = held
-        self._ended.pop(before.run_id, None)
         held.run = step.run
+        self._memory.keep(held)
         held.seq += 1
         if done is not None:
             held.owed.discard(done)
@@ -211,7 +217,7 @@ class EmbeddedEngine:
         self._write_lazily(
             Commit(run_id=held.run.run_id, done_effects=(effect_id,), ended=held.over)
         )
-        self._retire(held)
+        self._memory.retire(held)
 
     def _write(self, commit: Commit) -> asyncio.Future[None]:
         try:
@@ -248,8 +254,7 @@ class EmbeddedEngine:
 
     def withdraw(self, held: Held, effect_id: str) -> None:
         """Take a task that has not begun out of the queue."""
-        run_id = held.run.run_id
-        self._lanes.withdraw(held.ticket, lambda job: job[:2] == (run_id, effect_id))
+        self._lanes.withdraw((held.run.run_id, effect_id))
 
     # -- after the commit
 
@@ -272,68 +277,41 @@ class EmbeddedEngine:
             self._act(held, entry.acts)
         if held.durable.live == 0 and held.durable.parent is None:
             self._lanes.rest(held.ticket)
-        self._retire(held)
+        self._memory.retire(held)
         self.pump()
 
     def _act(self, held: Held, acts: tuple[tuple[str, ask.AnyEffect], ...]) -> None:
         run_id = held.run.run_id
+        stopping: list[ask.CancelRunning] = []
         for name, effect in acts:
             if isinstance(effect, ask.Perform):
-                self._lanes.enqueue(held.ticket, Job(run_id, name, effect))
+                self._enqueue(held, name, effect)
+            elif isinstance(effect, ask.CancelRunning):
+                stopping.append(effect)
             elif isinstance(effect, ask.SetTimer):
                 self._alarm.set(run_id, effect.timer, effect.at_ms)
             elif isinstance(effect, ask.ClearTimer):
                 self._alarm.clear(run_id, effect.timer)
             else:
                 self._worker.act(held, name, effect)
+        self._worker.stop(held, stopping)
 
-    def _retire(self, held: Held) -> None:
-        """An ended run leaves the memory once nothing of it is owed."""
-        run = held.durable
-        if run.stage != "ended" or held.pending or held.owed or held.run is not run:
-            return
-        if self._held.pop(run.run_id, None) is not None:
-            if run.parent is None:
-                self._lanes.forget(held.ticket)
-            self._ended[run.run_id] = held
-            if len(self._ended) > KEEP_ENDED:
-                self._ended.popitem(last=False)
+    def _enqueue(self, held: Held, name: str, effect: ask.Perform) -> None:
+        run_id = held.run.run_id
+        self._lanes.enqueue(held.ticket, Job(run_id, name, effect), (run_id, name))
 
     def find(self, run_id: str) -> Held | None:
-        if run_id in self._quarantined:
-            raise set_aside(self._quarantined[run_id])
-        held = self._held.get(run_id)
-        if held is not None:
-            return held
-        held = self._ended.pop(run_id, None)
-        if held is None:
-            loaded = self._journal.load_run(run_id)
-            if isinstance(loaded, Quarantined):
-                self._quarantined[run_id] = loaded
-                return self.find(run_id)
-            if loaded is None:
-                return None
-            held = restore(loaded, self._plans)
-        if run_id in self._left:
-            return held
-        self._held[run_id] = held
-        self._retire(held)
-        return held
+        return self._memory.find(run_id)
+
+    def _forgotten(self, held: Held) -> None:
+        if held.run.parent is None:
+            self._lanes.forget(held.ticket)
 
     # -- taking up, timers, trouble
 
     def _take_up(self) -> None:
-        loaded = self._journal.load_open()
-        now_ms = self._clock.now_ms()
-        self._lanes.remember(self._starts(now_ms - 3_600_000))
-        self._quarantined = {broken.run_id: broken for broken in loaded.quarantined}
-        own = {ids.order_of(run_id) for run_id in self._held}  # what began here, after trouble
-        orders = {row.run_id: ids.order_of(row.run_id) for row in loaded.runs}
-        self._left = {run for run, one in orders.items() if one not in own and not self._takes(one)}
-        rows = [row for row in loaded.runs if row.run_id not in self._left]
-        held = [(restore(row, self._plans), row) for row in rows]
-        self._held = {one.run.run_id: one for one, _ in held}
-        for one, row in held:
+        self._lanes.remember(self._starts(self._clock.now_ms() - 3_600_000))
+        for one, row in self._memory.load():
             self._resume(one, row)
         self.pump()
 
@@ -351,12 +329,17 @@ class EmbeddedEngine:
                     at_ms=self._clock.now_ms(), path=effect.path, attempt=effect.attempt
                 )
                 self.apply(held, lost, done=row.effect_id)
+            elif held.run.stage == "cancelling":
+                # It was to be told to stop when the server was killed, and never begins.
+                self._worker.stop(
+                    held, [ask.CancelRunning(path=effect.path, attempt=effect.attempt)]
+                )
             else:
-                self._lanes.enqueue(held.ticket, Job(run_id, row.effect_id, effect))
-        self._retire(held)
+                self._enqueue(held, row.effect_id, effect)
+        self._memory.retire(held)
 
     def _fire(self, run_id: str, timer: str) -> None:
-        held = self._held.get(run_id)
+        held = self._memory.open.get(run_id)
         if held is not None and self._state == "running":
             if not self.apply(held, on.TimerFired(at_ms=self._clock.now_ms(), timer=timer)):
                 self._write_lazily(Commit(run_id=run_id, clear_timers=(timer,)))
@@ -368,6 +351,12 @@ class EmbeddedEngine:
     def _check_open(self, *, new: bool = False) -> None:
         if self._state == "running" or (self._state == "draining" and not new):
             return
+        if self._state in ("draining", "stopped"):
+            raise Unavailable(
+                "server_draining",
+                "The server is stopping and takes nothing new",
+                hint="Ask again in a moment: whoever is started next takes it.",
+            )
         raise Unavailable(
             "engine_unavailable",
             f"the engine is {self._state}" + (f": {self._reason}" if self._reason else ""),
@@ -394,7 +383,6 @@ class EmbeddedEngine:
                 self._reason = str(error)
         self._lanes = Lanes(self._limits)
         self._alarm = Alarm(self._clock, self._fire)
-        self._ended.clear()
         self._epoch = self._journal.next_epoch()
         self._state, self._reason = "running", ""
         self._take_up()

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, TypeVar
 
 import msgspec
@@ -47,12 +47,23 @@ Takes = Callable[[str], bool]
 Job = TypeVar("Job")
 
 
+class _Entry(Generic[Job]):
+    """A queued job. One that was withdrawn stays in its row until its turn, without a job."""
+
+    __slots__ = ("job", "key", "ticket")
+
+    def __init__(self, ticket: Ticket, job: Job, key: Hashable) -> None:
+        self.ticket = ticket
+        self.job: Job | None = job
+        self.key = key
+
+
 class _Lane(Generic[Job]):
     """One repository's jobs."""
 
     def __init__(self) -> None:
-        self.seated: list[deque[tuple[Ticket, Job]]] = [deque() for _ in range(PRIORITIES)]
-        self.new: list[deque[tuple[Ticket, Job]]] = [deque() for _ in range(PRIORITIES)]
+        self.seated: list[deque[_Entry[Job]]] = [deque() for _ in range(PRIORITIES)]
+        self.new: list[deque[_Entry[Job]]] = [deque() for _ in range(PRIORITIES)]
         self.seats: set[str] = set()
         self.starts: deque[int] = deque()
         self.queued = 0
@@ -70,6 +81,7 @@ class Lanes(Generic[Job]):
         """The repositories with queued jobs; the one served last stands at the end."""
         self._starts: deque[int] = deque()
         self._begun: set[str] = set()
+        self._entries: dict[Hashable, _Entry[Job]] = {}
 
     def remember(self, starts: Iterable[tuple[Ticket, int]]) -> None:
         """Starts of the last hour, oldest first, and orders begun before a restart."""
@@ -79,12 +91,15 @@ class Lanes(Generic[Job]):
                 self._lane(ticket.repository).starts.append(at_ms)
                 self._starts.append(at_ms)
 
-    def enqueue(self, ticket: Ticket, job: Job) -> None:
+    def enqueue(self, ticket: Ticket, job: Job, key: Hashable = None) -> None:
+        """`key` names the job for `withdraw`; the job itself when absent."""
+        key = job if key is None else key
         lane = self._lane(ticket.repository)
         seated = ticket.order_id in lane.seats
         if not seated:
             lane.unseated[ticket.order_id] += 1
-        (lane.seated if seated else lane.new)[ticket.priority].append((ticket, job))
+        entry = self._entries[key] = _Entry(ticket, job, key)
+        (lane.seated if seated else lane.new)[ticket.priority].append(entry)
         self._count(ticket.repository, lane, 1)
 
     def take(self, now_ms: int) -> tuple[Ticket, Job] | None:
@@ -113,16 +128,16 @@ class Lanes(Generic[Job]):
         self.rest(ticket)
         self._begun.discard(ticket.order_id)
 
-    def withdraw(self, ticket: Ticket, wanted: Callable[[Job], bool]) -> None:
-        """Take a job out of the queue again, if it is there."""
+    def withdraw(self, key: Hashable) -> None:
+        """Take a job out of the queue again, if it is there. Costs the same in a long queue."""
+        entry = self._entries.pop(key, None)
+        if entry is None:
+            return
+        entry.job, ticket = None, entry.ticket
         lane = self._lane(ticket.repository)
-        for rows in (lane.seated, lane.new):
-            row = rows[ticket.priority]
-            for entry in [entry for entry in row if wanted(entry[1])]:
-                row.remove(entry)
-                if rows is lane.new:
-                    lane.unseated[ticket.order_id] -= 1
-                self._count(ticket.repository, lane, -1)
+        if lane.unseated.get(ticket.order_id):
+            lane.unseated[ticket.order_id] -= 1
+        self._count(ticket.repository, lane, -1)
 
     def opens_at_ms(self, now_ms: int) -> int | None:
         """When a rate limit will let the next order through, if that is what holds some."""
@@ -153,23 +168,37 @@ class Lanes(Generic[Job]):
         lane.queued += change
         if lane.queued == 0:
             del self._busy[repository]
+            for row in (*lane.seated, *lane.new):
+                row.clear()  # nothing but what was withdrawn
         elif repository not in self._busy:
             self._busy[repository] = lane
 
     def _from(self, lane: _Lane[Job], priority: int, now_ms: int) -> tuple[Ticket, Job] | None:
-        if lane.seated[priority]:
-            return lane.seated[priority].popleft()
+        seated = lane.seated[priority]
+        while seated:
+            if (found := self._taken(seated.popleft())) is not None:
+                return found
         row = lane.new[priority]
-        for position, (ticket, _) in enumerate(row):
+        while row and row[0].job is None:
+            row.popleft()
+        for position, entry in enumerate(row):
+            ticket = entry.ticket
+            if entry.job is None:
+                continue
             if self._may_sit(lane, ticket, now_ms):
-                found = row[position]
                 del row[position]
                 lane.unseated[ticket.order_id] -= 1
                 self._seat(lane, ticket, now_ms)
-                return found
+                return self._taken(entry)
             if ticket.order_id not in lane.seats and self._full(lane):
                 return None
         return None
+
+    def _taken(self, entry: _Entry[Job]) -> tuple[Ticket, Job] | None:
+        if entry.job is None:
+            return None
+        del self._entries[entry.key]
+        return entry.ticket, entry.job
 
     def _full(self, lane: _Lane[Job]) -> bool:
         limit = self.limits.orders_per_repository
@@ -196,11 +225,12 @@ class Lanes(Generic[Job]):
                 self._starts.append(now_ms)
         if lane.unseated.pop(ticket.order_id, 0):
             # The order's other tasks came before it had a seat.
-            for rows in lane.new:
-                mine = [entry for entry in rows if entry[0].order_id == ticket.order_id]
-                for entry in mine:
-                    rows.remove(entry)
-                    lane.seated[entry[0].priority].append(entry)
+            for priority, row in enumerate(lane.new):
+                others = deque[_Entry[Job]]()
+                for entry in row:
+                    mine = entry.ticket.order_id == ticket.order_id
+                    (lane.seated[priority] if mine else others).append(entry)
+                lane.new[priority] = others
 
     def _rate_opens(self, lane: _Lane[Job], now_ms: int) -> int | None:
         """The moment from which both rate limits allow a start; None when they do now."""

@@ -11,7 +11,8 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.engines.perform import CANCELLED, Desk, Request
+from agent_work_orders.engines.perform import CANCELLED, Desk
+from agent_work_orders.engines.request import Request
 from agent_work_orders.engines.temporal import wire
 from agent_work_orders.engines.temporal.runs import Runs
 from agent_work_orders.errors import Unavailable

@@ -25,7 +25,8 @@ from temporalio.exceptions import ActivityError, ApplicationError
 with workflow.unsafe.imports_passed_through():
     import msgspec
 
-    from agent_work_orders.engines.perform import GRACE_S, request_of
+    from agent_work_orders.engines.perform import GRACE_S
+    from agent_work_orders.engines.request import request_of
     from agent_work_orders.engines.temporal import answers, wire
     from agent_work_orders.errors import Refused
     from agent_work_orders.workflow_engine import effects as ask

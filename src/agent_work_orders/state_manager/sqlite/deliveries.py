@@ -52,6 +52,8 @@ class _Arrivals:
 
     def flush(self, connection: sqlite3.Connection) -> None:
         rows = [item.row for item in self._items.values()]
+        if rows:
+            connection.execute(_SQL["forget_noted"], (to_json(list(self._items)),))
         for (delivery_id,) in returned_rows(connection, _SQL["add_deliveries"], rows):
             self._items[delivery_id].fresh = True
         self.clear()
@@ -71,7 +73,7 @@ class SqliteDeliveries:
 
     async def take(self, delivery_id: str, event: str, body: bytes, at_ms: int) -> bool:
         if self._count + self._arriving >= self._limit:
-            if self._readers.row(_SQL["known_delivery"], (delivery_id,)) is not None:
+            if self.taken(delivery_id):
                 return False
             raise _full(self._limit)
         item = _Taken(row=(delivery_id, event, at_ms, body))
@@ -132,6 +134,10 @@ class SqliteDeliveries:
     ) -> list[DeliveryRecord]:
         asked = (_LAST if before is None else before, state or "", limit)
         return [_record(row) for row in self._readers.rows(_SQL["page_deliveries"], asked)]
+
+    def taken(self, delivery_id: str) -> bool:
+        row = self._readers.row(_SQL["known_delivery"], (storable(delivery_id),))
+        return row is not None
 
     def find(self, delivery_id: str) -> DeliveryRecord | None:
         row = self._readers.row(_SQL["find_delivery"], (storable(delivery_id),))

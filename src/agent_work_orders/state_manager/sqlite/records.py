@@ -201,4 +201,5 @@ def _record(row: Sequence[Any]) -> OrderRecord:
     values["agent"] = from_json(values["agent"])
     values["warnings"] = from_json(values["warnings"])
     values["rolled_back"] = bool(values["rolled_back"])
+    values["branch_offered"] = bool(values["branch_offered"])
     return OrderRecord(**values)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from agent_work_orders.clock import Clock, SystemClock
 from agent_work_orders.errors import Environmental, NotFound, Refused, TooLarge
+from agent_work_orders.sandbox_manager.leftovers import LeftOut
 from agent_work_orders.sandbox_manager.sandbox import (
     OUTPUT_LIMIT_BYTES,
     Ended,
@@ -41,10 +42,26 @@ class LocalSandbox:
     async def setup(self) -> None:
         return None
 
-    async def checkout(self, sha: str) -> None:
+    async def hold(self, work: str) -> None:
+        return None
+
+    async def holder(self) -> str:
+        return ""
+
+    async def head(self) -> str | None:
+        return None
+
+    async def checkout(self, sha: str, *, files: str | None = None) -> None:
         raise Environmental("sandbox_setup_failed", f"The local fake has no commit {sha}")
 
-    async def commit(self, message: str, *, author: str, at_ms: int) -> str | None:
+    async def commit(
+        self,
+        message: str,
+        *,
+        author: str,
+        at_ms: int,
+        left_out: Callable[[LeftOut], None] = lambda _found: None,
+    ) -> str | None:
         return None
 
     async def state(self) -> State:

@@ -34,6 +34,8 @@ class App(msgspec.Struct, kw_only=True):
     created_ms: int
     webhook_url: str | None = None
     webhook_secret: str | None = None
+    webhook_content_type: str = "json"
+    """`json` or `form`."""
     events: tuple[str, ...] = ()
     permissions: dict[str, str] = {}
 

@@ -9,7 +9,7 @@ foreign `Host` is refused. Bodies are JSON objects; unknown fields are refused.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -35,6 +35,7 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     app_id: int
     url: str | None = None
     secret: str | None = None
+    content_type: Literal["json", "form"] = "json"
 
 
 class Time(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -189,6 +190,7 @@ def set_webhook(github: GithubSimulator, asked: Webhook) -> dict[str, Any]:
     app = scenery.app(github.world, asked.app_id)
     app.webhook_url = asked.url
     app.webhook_secret = asked.secret or app.webhook_secret
+    app.webhook_content_type = asked.content_type
     return {}
 
 

@@ -165,7 +165,11 @@ class AppRoutes:
 
     def _hook(self, call: Call) -> Answer:
         app = call.world.apps[_app_id(call)]
-        body = {"content_type": "json", "insecure_ssl": "0", "url": app.webhook_url or ""}
+        body = {
+            "content_type": app.webhook_content_type,
+            "insecure_ssl": "0",
+            "url": app.webhook_url or "",
+        }
         if app.webhook_secret:
             body["secret"] = "********"
         return Answer(body=body)
@@ -174,6 +178,9 @@ class AppRoutes:
         app, asked = call.world.apps[_app_id(call)], call.body or {}
         app.webhook_url = asked.get("url", app.webhook_url)
         app.webhook_secret = asked.get("secret", app.webhook_secret)
+        kind = asked.get("content_type", app.webhook_content_type)
+        # As GitHub describes it, form is the default.
+        app.webhook_content_type = kind if kind in ("json", "form") else "form"
         return self._hook(call)
 
     def _sent(self, call: Call) -> Answer:

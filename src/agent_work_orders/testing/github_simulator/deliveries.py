@@ -19,7 +19,7 @@ import hmac
 import ipaddress
 from collections.abc import Sequence
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import quote_plus, urlsplit
 
 import httpx
 import msgspec
@@ -38,6 +38,7 @@ PAYLOAD_LIMIT_BYTES = 25 * 1024 * 1024
 ANSWER_KEPT_BYTES = 4_096
 DELAY_LIMIT_S = 60.0
 AT_ONCE_MOST = 64
+_TYPES = {"json": "application/json", "form": "application/x-www-form-urlencoded"}
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +58,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     hook_id: int
     url: str
     secret: str | None
+    content_type: str = "json"
 
 
 class Delivery(msgspec.Struct, kw_only=True):
@@ -188,7 +190,7 @@ class Deliveries:
         return plan
 
     def _make(self, target: Target, event: Event, guid: str) -> Delivery:
-        body = msgspec.json.encode(event.payload)
+        body = body_of(target, event)
         return Delivery(
             id=self._world.next_id(),
             guid=guid,
@@ -257,7 +259,14 @@ class Deliveries:
 
 
 def of_app(app: App, url: str) -> Target:
-    return Target(kind="integration", id=app.id, hook_id=app.id, url=url, secret=app.webhook_secret)
+    return Target(
+        kind="integration",
+        id=app.id,
+        hook_id=app.id,
+        url=url,
+        secret=app.webhook_secret,
+        content_type=app.webhook_content_type,
+    )
 
 
 def of_repository(hook: Hook) -> Target:
@@ -267,13 +276,20 @@ def of_repository(hook: Hook) -> Target:
         hook_id=hook.id,
         url=hook.url,
         secret=hook.secret,
+        content_type=hook.content_type,
     )
+
+
+def body_of(target: Target, event: Event) -> bytes:
+    """As JSON, or as the one field of a form."""
+    content = msgspec.json.encode(event.payload)
+    return content if target.content_type == "json" else f"payload={quote_plus(content)}".encode()
 
 
 def headers_of(target: Target, event: Event, guid: str, body: bytes) -> dict[str, str]:
     made = {
         "accept": "*/*",
-        "content-type": "application/json",
+        "content-type": _TYPES[target.content_type],
         "user-agent": "GitHub-Hookshot/44a1f2e",
         "x-github-delivery": guid,
         "x-github-event": event.name,

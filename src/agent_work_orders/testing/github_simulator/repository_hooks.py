@@ -20,6 +20,7 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
     url: str
     secret: str = ""
     events: tuple[str, ...] = ("*",)
+    content_type: str = "json"
 
 
 class RepositoryHooks:
@@ -34,6 +35,7 @@ class RepositoryHooks:
         *,
         secret: str = "",
         events: tuple[str, ...] = ("*",),
+        content_type: str = "json",
     ) -> Hook:
         hook = Hook(
             id=self._world.next_id(),
@@ -41,6 +43,7 @@ class RepositoryHooks:
             url=url,
             secret=secret,
             events=events,
+            content_type=content_type,
         )
         self.all.append(hook)
         return hook

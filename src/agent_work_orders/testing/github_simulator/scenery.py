@@ -73,6 +73,7 @@ class NewHook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     url: str
     secret: str = ""
     events: tuple[str, ...] = ("*",)
+    content_type: Literal["json", "form"] = "json"
 
 
 class NewToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -206,6 +207,7 @@ def add_hook(github: GithubSimulator, asked: NewHook) -> dict[str, Any]:
         asked.url,
         secret=asked.secret,
         events=asked.events,
+        content_type=asked.content_type,
     )
     return {"id": made.id}
 

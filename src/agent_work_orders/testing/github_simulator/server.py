@@ -17,8 +17,8 @@ from types import TracebackType
 from typing import Any, Self
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from agent_work_orders.api.request_heads import BoundedHeads, counting
 from agent_work_orders.testing.github_simulator.admin import Admin
 from agent_work_orders.testing.github_simulator.api import Api
 from agent_work_orders.testing.github_simulator.call import Actor
@@ -181,7 +181,7 @@ def _listen(port: int) -> socket.socket:
 def _config(app: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=_Protocol,
+        http=counting(_Protocol),
         ws="none",
         lifespan="off",
         access_log=False,
@@ -194,7 +194,7 @@ def _config(app: Any) -> uvicorn.Config:
     )
 
 
-class _Protocol(HttpToolsProtocol):
+class _Protocol(BoundedHeads):
     """Hands the connection to the application: faults need to close it in the middle."""
 
     def on_message_begin(self) -> None:

@@ -37,6 +37,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, tag="reply", forbid_unkno
     stop_reason: str | None = None
     input_tokens: int = 1000
     output_tokens: int = 50
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
     delay_s: float = 0.0
 
     @property
@@ -62,10 +64,18 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, tag="fault", forbid_unkno
     times: int | None = None
 
 
+class Outage(msgspec.Struct, frozen=True, kw_only=True, tag="outage", forbid_unknown_fields=True):
+    """For so many seconds from the first request on, each request meets the next of the faults,
+    around and around. Then the script goes on."""
+
+    seconds: float
+    faults: tuple[Fault, ...]
+
+
 class Script(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Turns in order; when they are used up, `after` answers every further request."""
 
-    turns: tuple[Reply | Fault, ...] = ()
+    turns: tuple[Reply | Fault | Outage, ...] = ()
     after: Reply | Fault = Reply(blocks=(Text(text="done"),))
 
 

@@ -16,10 +16,15 @@ from typing import Any, Self
 import msgspec
 
 from agent_work_orders.testing.model_simulator import wire
-from agent_work_orders.testing.model_simulator.script import Fault, Reply, Script
+from agent_work_orders.testing.model_simulator.script import Fault, Outage, Reply, Script
 
 # The CLI sends its whole conversation each time; the API itself refuses more than 32 MB.
 BODY_LIMIT_BYTES = 32 * 1024 * 1024
+HEAD_LIMIT_BYTES = 65_536
+HEAD_WITHIN_S = 5.0
+BODY_WITHIN_S = 60.0
+
+ARRIVAL_S = 0.1
 
 _STREAM = {"content-type": "text/event-stream", "transfer-encoding": "chunked"}
 
@@ -48,6 +53,16 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
         return "\n".join(found)
 
 
+class Served(msgspec.Struct, kw_only=True):
+    """An answer that was begun, and what its tokens are: this is what an API would bill."""
+
+    model: str
+    input_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    output_tokens: int = 0
+
+
 class ModelSimulator:
     """`async with ModelSimulator(Script(...)) as model:` then point the agent at `model.url`."""
 
@@ -59,6 +74,8 @@ class ModelSimulator:
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
         self.requests: list[ModelRequest] = []
+        self.served: list[Served] = []
+        self._began_s: float | None = None
 
     @property
     def url(self) -> str:
@@ -66,11 +83,11 @@ class ModelSimulator:
 
     def play(self, script: Script) -> None:
         """Go on with another script from its first turn."""
-        self._script, self._at, self._used = script, 0, 0
+        self._script, self._at, self._used, self._began_s = script, 0, 0, None
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(
-            self._connected, "127.0.0.1", self._port, limit=65536
+            self._connected, "127.0.0.1", self._port, limit=HEAD_LIMIT_BYTES
         )
         self._port = self._server.sockets[0].getsockname()[1]
         return self
@@ -93,7 +110,13 @@ class ModelSimulator:
         self._open.add(task)
         try:
             await self._serve(reader, writer)
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        except (
+            ConnectionError,
+            TimeoutError,
+            ValueError,
+            asyncio.IncompleteReadError,
+            asyncio.LimitOverrunError,
+        ):
             pass  # the client went away or talks nonsense: the next connection is a new start
         except asyncio.CancelledError:
             writer.transport.abort()  # only closing the simulator cancels; a hang ends here
@@ -124,10 +147,32 @@ class ModelSimulator:
         if self._at >= len(turns):
             return self._script.after
         turn = turns[self._at]
+        if isinstance(turn, Outage):
+            return self._out(turn)
         self._used += 1
         if isinstance(turn, Reply) or (turn.times is not None and self._used >= turn.times):
             self._at, self._used = self._at + 1, 0
         return turn
+
+    def _out(self, outage: Outage) -> Reply | Fault:
+        now_s = asyncio.get_running_loop().time()
+        self._began_s = now_s if self._began_s is None else self._began_s
+        if now_s - self._began_s >= outage.seconds:
+            self._at, self._used, self._began_s = self._at + 1, 0, None
+            return self._next()
+        self._used += 1
+        return outage.faults[(self._used - 1) % len(outage.faults)]
+
+    def _serve_tokens(self, reply: Reply, model: str, output_tokens: int) -> Served:
+        served = Served(
+            model=model,
+            input_tokens=reply.input_tokens,
+            cache_read_tokens=reply.cache_read_tokens,
+            cache_write_tokens=reply.cache_write_tokens,
+            output_tokens=output_tokens,
+        )
+        self.served.append(served)
+        return served
 
     async def _answer(
         self, reply: Reply, request: ModelRequest, writer: asyncio.StreamWriter
@@ -135,12 +180,15 @@ class ModelSimulator:
         model, serial = str(request.body.get("model", "simulated")), len(self.requests)
         if request.body.get("stream"):
             writer.write(_head(200, _STREAM, serial))
+            served = self._serve_tokens(reply, model, 1)
             for event in wire.stream(reply, model, serial):
                 writer.write(_chunk(event))
                 await writer.drain()
+            served.output_tokens = reply.output_tokens
             writer.write(_chunk(b""))
             await writer.drain()
         else:
+            self._serve_tokens(reply, model, reply.output_tokens)
             writer.write(_response(200, wire.message_body(reply, model, serial), serial=serial))
             await writer.drain()
 
@@ -154,12 +202,18 @@ class ModelSimulator:
             await writer.drain()
             return
         if fault.kind in ("truncated", "slow"):
-            cut = Reply(blocks=())
-            start = next(wire.stream(cut, str(request.body.get("model", "")), serial))
+            cut, model = Reply(blocks=()), str(request.body.get("model", ""))
+            start = next(wire.stream(cut, model, serial))
+            if request.body.get("stream"):
+                self._serve_tokens(cut, model, 1)
             writer.write(_head(200, _STREAM, serial) + _chunk(start))
             await writer.drain()
         if fault.kind in ("hang", "slow"):
             await asyncio.Event().wait()
+        if fault.kind == "truncated":
+            # A reset takes back what the other side has not read yet: what is counted as served
+            # must have arrived.
+            await asyncio.sleep(ARRIVAL_S)
         writer.transport.abort()
 
 
@@ -172,14 +226,16 @@ def refused_address() -> Iterator[str]:
 
 
 async def _read(reader: asyncio.StreamReader) -> ModelRequest:
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    async with asyncio.timeout(HEAD_WITHIN_S):
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     method, path, _ = head[0].split(" ", 2)
     pairs = (line.split(":", 1) for line in head[1:] if ":" in line)
     headers = {name.strip().lower(): value.strip() for name, value in pairs}
     size = int(headers.get("content-length", "0"))
-    if size > BODY_LIMIT_BYTES:
+    if not 0 <= size <= BODY_LIMIT_BYTES:
         raise ConnectionError("body over the limit")
-    body = await reader.readexactly(size)
+    async with asyncio.timeout(BODY_WITHIN_S):
+        body = await reader.readexactly(size)
     try:
         value = msgspec.json.decode(body) if body else {}
     except msgspec.DecodeError:

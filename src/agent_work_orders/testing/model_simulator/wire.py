@@ -76,7 +76,11 @@ def _message(model: str, serial: int, reply: Reply) -> JsonObject:
 
 
 def _usage(reply: Reply, output_tokens: int) -> JsonObject:
-    return {"input_tokens": reply.input_tokens, "output_tokens": output_tokens}
+    usage = {"input_tokens": reply.input_tokens, "output_tokens": output_tokens}
+    if reply.cache_read_tokens or reply.cache_write_tokens:
+        usage["cache_read_input_tokens"] = reply.cache_read_tokens
+        usage["cache_creation_input_tokens"] = reply.cache_write_tokens
+    return usage
 
 
 def _tool_id(serial: int, index: int) -> str:

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import AsyncIterator
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -225,6 +226,20 @@ async def test_the_app_can_move_its_hook(cast: Any, receiver: Receiver) -> None:
     headers, body = receiver.got[-1]
     digest = hmac.new(b"new", body, hashlib.sha256).hexdigest()
     assert headers["x-hub-signature-256"] == f"sha256={digest}"
+
+
+async def test_a_hook_may_ask_for_a_form(cast: Any, receiver: Receiver) -> None:
+    asked = {"content_type": "form"}
+    moved = await cast.ask("PATCH", "/app/hook/config", cast.jwt(), json=asked)
+    assert moved.json()["content_type"] == "form"
+    await open_issue(cast)
+    await cast.github.deliveries.settled()
+    headers, body = receiver.got[-1]
+    assert headers["content-type"] == "application/x-www-form-urlencoded"
+    digest = hmac.new(cast.app.webhook_secret.encode(), body, hashlib.sha256).hexdigest()
+    assert headers["x-hub-signature-256"] == f"sha256={digest}", "over the form, not the JSON"
+    [(name, content)] = parse_qsl(body.decode(), strict_parsing=True)
+    assert name == "payload" and json.loads(content)["action"] == "opened"
 
 
 @pytest.mark.fault("C4")

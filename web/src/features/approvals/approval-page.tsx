@@ -75,7 +75,7 @@ function Body({ approval }: { approval: Approval }) {
     <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="flex min-w-0 flex-col gap-4">
         <Subject approval={approval} />
-        <ChangesSoFar orderId={approval.agent_work_order_id} />
+        <ChangesSoFar orderId={approval.agent_work_order_id} head={approval.head_sha} />
       </div>
       <div className="flex min-w-0 flex-col gap-4 max-lg:order-first">
         <Decide key={approval.approval_id} approval={approval} />
@@ -89,7 +89,7 @@ function Subject({ approval }: { approval: Approval }) {
   return (
     <Card
       title="What exactly is approved"
-      description="The hash covers this task and its input, and nothing else. If they change, this approval no longer counts."
+      description="The hash covers this task, its input and the commit below, and nothing else. If one of them changes, this approval no longer counts and it is asked again."
     >
       <dl className="flex flex-col gap-3">
         {subjectRows(approval.subject).map((row) => (

@@ -11,12 +11,13 @@ const ChangedFiles = lazy(() =>
   import("./changed-files").then((module) => ({ default: module.ChangedFiles })),
 );
 
-/** What the order has changed until now: the state of the work that the decision is about. */
-export function ChangesSoFar({ orderId }: { orderId: string }) {
-  const diff = useQuery(diffQuery(orderId));
+/** What the order has changed up to the commit that the decision is about. */
+export function ChangesSoFar({ orderId, head }: { orderId: string; head: string | null }) {
+  const hasCommit = head !== "";
+  const diff = useQuery({ ...diffQuery(orderId, head), enabled: hasCommit });
   return (
     <Card
-      title="Changed so far"
+      title={head ? <>Changed up to {head.slice(0, 12)}</> : "Changed so far"}
       actions={
         <ButtonLink
           to="/orders/$orderId"
@@ -29,17 +30,25 @@ export function ChangesSoFar({ orderId }: { orderId: string }) {
         </ButtonLink>
       }
     >
-      <Loaded query={diff} lines={4} bare>
-        {({ diff: patch, truncated }) =>
-          patch === "" ? (
-            <p className="text-ink-soft">The work order has not changed any file yet.</p>
-          ) : (
-            <Suspense fallback={<SkeletonText lines={4} />}>
-              <ChangedFiles patch={patch} truncated={truncated} />
-            </Suspense>
-          )
-        }
-      </Loaded>
+      {hasCommit ? (
+        <Loaded query={diff} lines={4} bare>
+          {({ diff: patch, truncated }) =>
+            patch === "" ? (
+              <NoChange />
+            ) : (
+              <Suspense fallback={<SkeletonText lines={4} />}>
+                <ChangedFiles patch={patch} truncated={truncated} />
+              </Suspense>
+            )
+          }
+        </Loaded>
+      ) : (
+        <NoChange />
+      )}
     </Card>
   );
+}
+
+function NoChange() {
+  return <p className="text-ink-soft">The work order had not changed any file.</p>;
 }

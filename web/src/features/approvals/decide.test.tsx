@@ -45,3 +45,15 @@ it("tells a viewer what was decided, and by whom", async () => {
   await show("viewer", anApproval({ state: "approved", decided_by: "<i>eve</i>", comment: "ok" }));
   expect(screen.getByText("<i>eve</i>")).toBeInTheDocument();
 });
+
+it("leads from a void question to the one that is asked now", async () => {
+  const again = anApproval({ approval_id: "wo-1:ask:0.2" });
+  const old = anApproval({ state: "void" });
+  vi.stubGlobal("fetch", () =>
+    Promise.resolve(Response.json({ approvals: [old, again] })),
+  );
+  await show("approver", old);
+  const link = await screen.findByRole("link", { name: "See what is asked now" });
+  expect(link).toHaveAttribute("href", "/approvals/wo-1%3Aask%3A0.2");
+  expect(screen.queryByRole("button", { name: "Approve" })).not.toBeInTheDocument();
+});

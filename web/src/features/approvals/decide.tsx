@@ -1,9 +1,12 @@
-import { useDecide } from "@/api/approvals";
+import { useQuery } from "@tanstack/react-query";
+
+import { orderApprovalsQuery, useDecide } from "@/api/approvals";
 import { useMay } from "@/api/roles";
 import type { Approval } from "@/api/types";
 import { COMMENT_LIMIT, type Decision } from "@/lib/decision";
 import { Card } from "@/ui/card";
 import { DecisionForm } from "@/ui/decision-form";
+import { ButtonLink } from "@/ui/link";
 import { SafeText } from "@/ui/safe-text";
 import { RelativeTime } from "@/ui/time";
 import { toast } from "@/ui/toast";
@@ -52,6 +55,7 @@ function Decided({ approval, why }: { approval: Approval; why: string }) {
   return (
     <Card title="Decision">
       <p>{why}</p>
+      {approval.state === "void" && <AskedAgain approval={approval} />}
       {approval.decided_by && (
         <p className="mt-2 text-[13px] text-ink-soft">
           by <SafeText text={approval.decided_by} max={100} />,{" "}
@@ -64,5 +68,23 @@ function Decided({ approval, why }: { approval: Approval; why: string }) {
         </blockquote>
       )}
     </Card>
+  );
+}
+
+/** The way to the question that has taken the place of one that is void. */
+function AskedAgain({ approval }: { approval: Approval }) {
+  const { data } = useQuery(orderApprovalsQuery(approval.agent_work_order_id));
+  const now = data?.find((other) => other.task === approval.task && other.state === "asked");
+  if (now === undefined) return null;
+  return (
+    <ButtonLink
+      to="/approvals/$"
+      params={{ _splat: now.approval_id }}
+      size="sm"
+      variant="primary"
+      className="mt-3"
+    >
+      See what is asked now
+    </ButtonLink>
   );
 }

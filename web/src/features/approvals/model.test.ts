@@ -11,6 +11,7 @@ const APPROVAL: Approval = {
   message: "Deploy?",
   subject: { uses: "git.push", risk: "high", inputs: { branch: "main", force: false } },
   subject_hash: "ab".repeat(32),
+  head_sha: null,
   state: "asked",
   asked_at: "2026-11-15T10:00:00.000Z",
   expires_at: null,

@@ -19,6 +19,7 @@ const WORDS: Record<string, string> = {
   risk: "Risk",
   generation: "Try",
   message: "Question",
+  shown: "Shown",
 };
 
 /** What the hash covers, flattened to names and texts; nothing is left out. */
@@ -66,6 +67,6 @@ export function closedBecause(approval: Approval): string | null {
     case "expired":
       return "Nobody decided in time, so the task was not run.";
     case "void":
-      return "The work order changed or ended before anybody decided. Nothing is asked any more.";
+      return "The work order moved on or ended before anybody decided. If it still asks, there is a new question about what is there now.";
   }
 }

@@ -10,6 +10,7 @@ import { Money } from "@/ui/money";
 import { SafeText } from "@/ui/safe-text";
 import { StatusBadge } from "@/ui/status-badge";
 import { Duration, RelativeTime } from "@/ui/time";
+import { VerificationBadge } from "@/ui/verification-badge";
 import { InboxItem, OrderTitleLink, Where } from "./inbox-item";
 import { atWork, isPausing, type Item } from "./model";
 import { QuickActionButton } from "./quick-action-button";
@@ -43,7 +44,7 @@ export function RunningItem({ item, order }: FlowingItemProps) {
               goes on <RelativeTime className="relative" value={order.waiting_until} />
             </span>
           )}
-          <Money usd={order.cost_usd} />
+          <Money usd={order.cost_usd} certainty={order.cost_certainty} />
         </>
       }
       action={
@@ -74,7 +75,7 @@ function TaskAtWork({ id }: { id: string }) {
 export function ReviewItem({ item, order }: FlowingItemProps) {
   return (
     <InboxItem
-      badge={<StatusBadge status={order.status} />}
+      badge={<Badges order={order} />}
       title={<OrderTitleLink order={order} />}
       facts={
         <>
@@ -99,7 +100,7 @@ export function ReviewItem({ item, order }: FlowingItemProps) {
           <Changes id={order.agent_work_order_id} />
           <Where order={order} />
           <RelativeTime className="relative" value={item.since} />
-          <Money usd={order.cost_usd} />
+          <Money usd={order.cost_usd} certainty={order.cost_certainty} />
         </>
       }
     />
@@ -128,15 +129,24 @@ export function DoneItem({ item, order }: FlowingItemProps) {
   return (
     <InboxItem
       compact
-      badge={<StatusBadge status={order.status} />}
+      badge={<Badges order={order} />}
       title={<OrderTitleLink order={order} />}
       facts={
         <>
           <Where order={order} />
           <RelativeTime className="relative" value={item.since} />
-          <Money usd={order.cost_usd} />
+          <Money usd={order.cost_usd} certainty={order.cost_certainty} />
         </>
       }
     />
+  );
+}
+
+function Badges({ order }: { order: OrderSummary }) {
+  return (
+    <span className="flex flex-wrap items-center gap-1.5">
+      <StatusBadge status={order.status} />
+      <VerificationBadge verification={order.verification} reason={order.verification_reason} />
+    </span>
   );
 }

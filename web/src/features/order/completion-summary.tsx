@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { CircleCheck, FileDiff, Plus } from "lucide-react";
+import { CircleCheck, FileDiff, Plus, ShieldAlert } from "lucide-react";
 import { lazy, Suspense, useState, type ReactNode } from "react";
 
 import { reviewQuery } from "@/api/orders";
@@ -8,6 +8,7 @@ import type { Order, Task } from "@/api/types";
 import { safeHref } from "@/lib/text";
 import { buttonClass } from "@/ui/button";
 import { CodeBlock } from "@/ui/code";
+import { cx } from "@/ui/cx";
 import { ButtonLink, OutsideLink } from "@/ui/link";
 import { Money } from "@/ui/money";
 import { SafeText } from "@/ui/safe-text";
@@ -23,12 +24,23 @@ export function CompletionSummary({ order, tasks }: { order: Order; tasks: reado
   const id = order.agent_work_order_id;
   const request = safeHref(order.github_pull_request_url);
   const said = lastWords(tasks);
+  const isUnverified = order.verification === "unverified" || order.verification === "failed";
   const { allowed: mayOperate } = useMay("operate");
   return (
-    <section aria-label="Summary" className="rounded-lg border border-good/40 bg-surface">
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-t-lg bg-good-wash px-4 py-3">
-        <CircleCheck aria-hidden className="size-5 shrink-0 text-good" />
-        <h2 className="min-w-0 flex-1 font-semibold">Done. This is what came of it.</h2>
+    <section
+      aria-label="Summary"
+      className={cx(
+        "rounded-lg border bg-surface",
+        isUnverified ? "border-attention/40" : "border-good/40",
+      )}
+    >
+      <div
+        className={cx(
+          "flex flex-wrap items-center gap-x-3 gap-y-2 rounded-t-lg px-4 py-3",
+          isUnverified ? "bg-attention-wash" : "bg-good-wash",
+        )}
+      >
+        <Heading order={order} isUnverified={isUnverified} />
         <div className="flex flex-wrap gap-2">
           {request && (
             <OutsideLink
@@ -78,6 +90,27 @@ export function CompletionSummary({ order, tasks }: { order: Order; tasks: reado
   );
 }
 
+function Heading({ order, isUnverified }: { order: Order; isUnverified: boolean }) {
+  const Icon = isUnverified ? ShieldAlert : CircleCheck;
+  return (
+    <>
+      <Icon
+        aria-hidden
+        className={cx("size-5 shrink-0", isUnverified ? "text-attention" : "text-good")}
+      />
+      <h2 className="min-w-0 flex-1 font-semibold">
+        {isUnverified ? "Done, but unverified" : "Done. This is what came of it."}
+        {isUnverified && order.verification_reason && (
+          <>
+            {": "}
+            <SafeText text={order.verification_reason} max={200} />
+          </>
+        )}
+      </h2>
+    </>
+  );
+}
+
 function Results({ order, tasks }: { order: Order; tasks: readonly Task[] }) {
   const tests = testVerdict(tasks);
   const loops = rounds(tasks);
@@ -102,7 +135,7 @@ function Results({ order, tasks }: { order: Order; tasks: readonly Task[] }) {
         <Duration from={order.execution_started_at} to={order.execution_completed_at} />
       </Result>
       <Result name="Cost">
-        <Money usd={order.cost_usd} />
+        <Money usd={order.cost_usd} certainty={order.cost_certainty} />
       </Result>
       {loops !== null && <Result name="Rounds">{loops}</Result>}
     </>
@@ -122,6 +155,7 @@ function Result({ name, children }: { name: string; children: ReactNode }) {
 function Offered({ order }: { order: Order }) {
   const request = order.github_pull_request_url;
   if (safeHref(request)) return <OutsideLink href={request}>Pull request</OutsideLink>;
+  if (!order.branch_offered) return <>Nothing was offered</>;
   return (
     <>
       {request !== null && "Review of "}

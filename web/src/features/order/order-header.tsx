@@ -12,6 +12,7 @@ import { PageHeader } from "@/ui/page-header";
 import { SafeText } from "@/ui/safe-text";
 import { StatusBadge } from "@/ui/status-badge";
 import { Duration, RelativeTime } from "@/ui/time";
+import { VerificationBadge } from "@/ui/verification-badge";
 import { isOver } from "./model";
 
 export function OrderHeader({ order, actions }: { order: Order; actions: ReactNode }) {
@@ -31,6 +32,10 @@ export function OrderHeader({ order, actions }: { order: Order; actions: ReactNo
         <div className="space-y-1.5 pt-1">
           <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
             <StatusBadge status={order.status} />
+            <VerificationBadge
+              verification={order.verification}
+              reason={order.verification_reason}
+            />
             {order.priority !== "medium" && (
               <Badge tone={order.priority === "low" ? "neutral" : "attention"}>
                 {clean(order.priority)} priority
@@ -55,7 +60,7 @@ export function OrderHeader({ order, actions }: { order: Order; actions: ReactNo
               />
             </Fact>
             <Fact label="Cost">
-              <Money usd={order.cost_usd} />
+              <Money usd={order.cost_usd} certainty={order.cost_certainty} />
             </Fact>
           </div>
           <Places order={order} />
@@ -77,7 +82,8 @@ const PLACE = "inline-flex max-w-full min-w-0 items-center gap-1.5 text-[13px]";
 
 /** Where the work is: repository, branch, pull request. */
 function Places({ order }: { order: Order }) {
-  const branch = order.git_branch_name;
+  // Before it is pushed there is only a name.
+  const branch = order.branch_offered ? order.git_branch_name : null;
   const request = order.github_pull_request_url;
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-1">

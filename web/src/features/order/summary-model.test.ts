@@ -21,8 +21,14 @@ describe("testVerdict", () => {
 
   it("tells no tests from none that passed", () => {
     expect(testVerdict([])).toBeNull();
-    expect(testVerdict([check("a", { passed: false, found: false })])?.tone).toBe("neutral");
-    expect(testVerdict([check("a", { passed: true })])?.words).toBe("Tests passed");
+    expect(testVerdict([check("a", { passed: false, found: false })])?.tone).toBe("attention");
+    expect(testVerdict([check("a", { passed: true })])?.words).toBe("No test ran");
+    const skipped = { passed: true, total: 1, skipped: 1 };
+    expect(testVerdict([check("a", skipped)])).toEqual({ tone: "attention", words: "No test ran" });
+    const some = { passed: true, total: 3, skipped: 1 };
+    expect(testVerdict([check("a", some)])?.words).toBe("2 tests passed, 1 skipped");
+    const none = { passed: false, found: true, verdict: "unverified", summary: "all skipped\nx" };
+    expect(testVerdict([check("a", none)])?.words).toBe("Unverified: all skipped");
     expect(testVerdict([check("a", "<b>odd</b>")])?.tone).toBe("neutral");
   });
 });

@@ -1,10 +1,10 @@
 /** What an order that is done has brought, read from its tasks and numbers. */
 
 import type { Order, Task } from "@/api/types";
-import { plural } from "@/lib/text";
+import { firstLine, plural } from "@/lib/text";
 
 export interface TestVerdict {
-  tone: "good" | "bad" | "neutral";
+  tone: "good" | "bad" | "neutral" | "attention";
   words: string;
 }
 
@@ -12,11 +12,18 @@ export interface TestVerdict {
 export function testVerdict(tasks: readonly Task[]): TestVerdict | null {
   const last = tasks.findLast((task) => task.uses === "tests.run" && task.ended_at !== null);
   if (last === undefined) return null;
-  const { found, passed, total, failed } = asRecord(last.outputs);
-  if (found === false) return { tone: "neutral", words: "The repository has no tests" };
+  const { found, passed, total, failed, skipped, verdict, summary } = asRecord(last.outputs);
   if (passed === true) {
-    const words = isCount(total) ? `${plural(total, "test")} passed` : "Tests passed";
-    return { tone: "good", words };
+    const aside = isCount(skipped) ? skipped : 0;
+    // Those that were skipped have shown nothing.
+    const run = isCount(total) ? total - aside : 0;
+    if (run <= 0) return { tone: "attention", words: "No test ran" };
+    const words = `${plural(run, "test")} passed`;
+    return { tone: "good", words: aside > 0 ? `${words}, ${aside} skipped` : words };
+  }
+  if (verdict === "unverified" || found === false) {
+    const why = typeof summary === "string" ? firstLine(summary) : "";
+    return { tone: "attention", words: `Unverified: ${why || "the repository has no tests"}` };
   }
   if (passed === false || last.state === "failed") {
     const words =

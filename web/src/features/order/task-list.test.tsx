@@ -82,3 +82,23 @@ it("shows why a task failed as text, and calls it done with the outputs given", 
   });
   expect(decodeURIComponent(asked[0]?.path ?? "")).toContain("/tasks/fix[1].build/override");
 });
+
+it("shows what a task used, how sure that is, and what was denied, as text", async () => {
+  const used = task("plan", {
+    usage: {
+      cost_usd: 0.25,
+      cost_certainty: "at_least",
+      input_tokens: 12_345,
+      output_tokens: 678,
+      turns: 3,
+      model: "claude-x",
+    },
+    denials: ["Bash(<b>rm</b>)"],
+  });
+  await renderPage(<TaskDetails order={testOrder({ status: "running" })} task={used} />);
+  expect(await screen.findByText("claude-x")).toBeInTheDocument();
+  expect(screen.getByText(/at least/)).toHaveTextContent("at least $0.25");
+  expect(screen.getByText(/3 turns/)).toHaveTextContent("3 turns, 12.3k tokens in, 678 out");
+  const denied = screen.getByRole("region", { name: "Not allowed" });
+  expect(within(denied).getByText("Bash(<b>rm</b>)")).toBeInTheDocument();
+});

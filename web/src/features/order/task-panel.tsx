@@ -4,10 +4,13 @@ import type { ReactNode } from "react";
 import type { Order, Task } from "@/api/types";
 import { COMMENT_LIMIT } from "@/lib/decision";
 import { sentence } from "@/lib/explain";
+import { compact } from "@/lib/money";
 import { useShortcuts } from "@/lib/shortcuts";
+import { plural } from "@/lib/text";
 import { CodeBlock } from "@/ui/code";
 import { IconButton } from "@/ui/icon-button";
 import { ButtonLink } from "@/ui/link";
+import { Money } from "@/ui/money";
 import { SafeText } from "@/ui/safe-text";
 import { TaskStateBadge } from "@/ui/status-badge";
 import { Duration, RelativeTime } from "@/ui/time";
@@ -36,6 +39,7 @@ export function TaskDetails({ order, task }: TaskPanelProps) {
       </div>
       <Facts task={task} />
       {task.failure && <FailureNote failure={task.failure} />}
+      {task.denials.length > 0 && <Denials denials={task.denials} />}
       {task.approval && <ApprovalNote approval={task.approval} />}
       {hasOutputs && <Outputs value={task.outputs} />}
       {task.uses?.startsWith("agent.") && task.started_at && (
@@ -97,6 +101,7 @@ function Facts({ task }: { task: Task }) {
           <Duration from={task.started_at} to={task.ended_at} />
         </Row>
       )}
+      {task.usage && <Used usage={task.usage} />}
       {task.waiting_reason && (
         <Row name="Waits for">
           <SafeText text={sentence(task.waiting_reason)} max={200} />
@@ -108,6 +113,41 @@ function Facts({ task }: { task: Task }) {
         </Row>
       )}
     </dl>
+  );
+}
+
+function Used({ usage }: { usage: NonNullable<Task["usage"]> }) {
+  return (
+    <>
+      {usage.model && (
+        <Row name="Model">
+          <SafeText className="font-mono break-words" text={usage.model} max={128} />
+        </Row>
+      )}
+      <Row name="Used">
+        {plural(usage.turns, "turn")}, {compact(usage.input_tokens)} tokens in,{" "}
+        {compact(usage.output_tokens)} out
+      </Row>
+      <Row name="Cost">
+        <Money usd={usage.cost_usd} certainty={usage.cost_certainty} />
+      </Row>
+    </>
+  );
+}
+
+/** What the agent asked for and was not allowed to do. Its own words: only text. */
+function Denials({ denials }: { denials: readonly string[] }) {
+  return (
+    <section aria-label="Not allowed">
+      <h4 className="text-[13px] font-medium">Not allowed</h4>
+      <ul className="mt-1 space-y-0.5 text-[13px] text-ink-soft">
+        {denials.map((denial, at) => (
+          <li key={at}>
+            <SafeText className="font-mono text-xs break-words" text={denial} max={320} />
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -6,6 +6,7 @@ import { Money } from "@/ui/money";
 import { SafeText } from "@/ui/safe-text";
 import { StatusBadge } from "@/ui/status-badge";
 import { RelativeTime } from "@/ui/time";
+import { VerificationBadge } from "@/ui/verification-badge";
 import { agentName, PHASE_WORDS, priorityWord, workflowWord, type ColumnId } from "./model";
 import { OrderLink } from "./order-link";
 
@@ -64,7 +65,7 @@ const COLUMNS: readonly Column[] = [
     header: "Priority",
     cell: (order) => <SafeText text={priorityWord(order.priority)} max={20} />,
   },
-  { id: "cost", header: "Cost", cell: (order) => <Money usd={order.cost_usd} /> },
+  { id: "cost", header: "Cost", cell: (order) => <Money usd={order.cost_usd} certainty={order.cost_certainty} /> },
   {
     id: "updated",
     header: "Updated",
@@ -87,8 +88,15 @@ function TitleCell({ order }: { order: OrderSummary }) {
   return (
     <>
       <OrderLink order={order} />
-      <span className="block truncate font-mono text-xs text-ink-faint">
-        <SafeText text={order.agent_work_order_id} max={40} />
+      <span className="flex min-w-0 items-center gap-2">
+        <span className="truncate font-mono text-xs text-ink-faint">
+          <SafeText text={order.agent_work_order_id} max={40} />
+        </span>
+        <VerificationBadge
+          className="h-4.5"
+          verification={order.verification}
+          reason={order.verification_reason}
+        />
       </span>
     </>
   );

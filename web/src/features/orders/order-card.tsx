@@ -7,6 +7,7 @@ import { SafeText } from "@/ui/safe-text";
 import { Skeleton } from "@/ui/skeleton";
 import { StatusBadge } from "@/ui/status-badge";
 import { RelativeTime } from "@/ui/time";
+import { VerificationBadge } from "@/ui/verification-badge";
 import { PHASE_WORDS } from "./model";
 import { OrderLink } from "./order-link";
 
@@ -42,7 +43,13 @@ function Facts({ order }: { order: OrderSummary }) {
   return (
     <>
       <div className="flex items-center justify-between gap-3 text-[13px] text-ink-soft">
-        <StatusBadge status={order.status} />
+        <span className="flex min-w-0 items-center gap-1.5">
+          <StatusBadge status={order.status} />
+          <VerificationBadge
+            verification={order.verification}
+            reason={order.verification_reason}
+          />
+        </span>
         <RelativeTime value={order.updated_at} />
       </div>
       <OrderLink order={order} />
@@ -50,7 +57,7 @@ function Facts({ order }: { order: OrderSummary }) {
         <SafeText className="truncate" text={repositoryName(order.repository)} max={120} />
         {phase && order.status !== "completed" && <span className="shrink-0">· {phase}</span>}
         <span className="shrink-0">
-          · <Money usd={order.cost_usd} />
+          · <Money usd={order.cost_usd} certainty={order.cost_certainty} />
         </span>
       </div>
     </>

@@ -1,6 +1,12 @@
 -- name: known_delivery
--- Whether a delivery came before.
-SELECT delivery_id FROM deliveries WHERE delivery_id = ?;
+-- Whether a delivery was taken before.
+SELECT delivery_id FROM deliveries
+WHERE delivery_id = ? AND NOT (coalesce(outcome, '') = 'failed' AND body IS NULL);
+
+-- name: forget_noted
+-- What was only noted makes room for itself, by a JSON list of ids: it came again and can be taken.
+DELETE FROM deliveries WHERE outcome = 'failed' AND body IS NULL
+    AND delivery_id IN (SELECT value FROM json_each(?));
 
 -- name: add_deliveries
 -- Keep deliveries that are not known, and say which they were.

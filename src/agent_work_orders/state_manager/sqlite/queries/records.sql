@@ -5,7 +5,8 @@ INSERT INTO orders (agent_work_order_id, repository_url, repository, git_branch_
     initial_prompt, title, task_type, priority, status, waiting_reason, waiting_until_ms,
     current_phase, agent_session_id, agent, created_by, created_at_ms, updated_at_ms,
     execution_started_at_ms, execution_completed_at_ms, github_pull_request_url, error_code,
-    error_message, error_hint, cost_usd, warnings, run_seq, rolled_back)
+    error_message, error_hint, cost_usd, warnings, run_seq, rolled_back,
+    verification, verification_reason, cost_certainty, branch_offered)
 VALUES (ROWS)
 ON CONFLICT (agent_work_order_id) DO UPDATE SET
     repository_url = excluded.repository_url, repository = excluded.repository,
@@ -24,7 +25,9 @@ ON CONFLICT (agent_work_order_id) DO UPDATE SET
     github_pull_request_url = excluded.github_pull_request_url,
     error_code = excluded.error_code, error_message = excluded.error_message,
     error_hint = excluded.error_hint, cost_usd = excluded.cost_usd, warnings = excluded.warnings,
-    run_seq = excluded.run_seq, rolled_back = excluded.rolled_back
+    run_seq = excluded.run_seq, rolled_back = excluded.rolled_back,
+    verification = excluded.verification, verification_reason = excluded.verification_reason,
+    cost_certainty = excluded.cost_certainty, branch_offered = excluded.branch_offered
 WHERE excluded.run_seq >= orders.run_seq;
 
 -- name: get_order

@@ -20,6 +20,25 @@ describe("the cost of a task", () => {
     expect(cost).toMatchObject({ costUsd: 0.75, turns: 4, models: ["opus"], scripted: false });
   });
 
+  it("believes the order's books before a transcript, and says how sure they are", () => {
+    const booked = {
+      cost_usd: 2,
+      cost_certainty: "at_least" as const,
+      input_tokens: 30,
+      output_tokens: 20,
+      turns: 10,
+      model: "opus",
+    };
+    const told = [entry({ num_turns: 3, total_cost_usd: 0.5 })];
+    expect(taskCost("build", told, booked)).toMatchObject({
+      costUsd: 2,
+      certainty: "at_least",
+      turns: 10,
+      models: ["opus"],
+    });
+    expect(taskCost("build", told).certainty).toBe("exact");
+  });
+
   it("begins anew when a session does", () => {
     const cost = taskCost("build", [
       entry({ num_turns: 3, total_cost_usd: 0.5 }),

@@ -1,5 +1,6 @@
 /** What agents have cost, from what they themselves say at the end of each turn. */
 import type { TranscriptLike } from "@/lib/transcript";
+import type { CostCertainty } from "@/lib/money";
 import { usageOf } from "@/lib/transcript-usage";
 
 export interface Spent {
@@ -15,6 +16,7 @@ export interface TaskCost extends Spent {
   task: string;
   models: string[];
   scripted: boolean;
+  certainty: CostCertainty;
   /** What each run of the agent used: the first, and one for each prompt or attempt after it. */
   runs: Spent[];
 }
@@ -27,7 +29,21 @@ export const NOTHING: Spent = {
   turns: null,
 };
 
-export function taskCost(task: string, entries: readonly TranscriptLike[]): TaskCost {
+/** What the order's books say of a task; they know also what no transcript tells. */
+export interface Booked {
+  cost_usd: number;
+  cost_certainty: CostCertainty;
+  input_tokens: number;
+  output_tokens: number;
+  turns: number;
+  model: string | null;
+}
+
+export function taskCost(
+  task: string,
+  entries: readonly TranscriptLike[],
+  booked: Booked | null = null,
+): TaskCost {
   const models: string[] = [];
   const runs: Spent[] = [];
   let scripted = false;
@@ -46,7 +62,21 @@ export function taskCost(task: string, entries: readonly TranscriptLike[]): Task
     }
     runs.push(run);
   }
-  return { task, models, scripted, runs, ...runs.reduce<Spent>(added, NOTHING) };
+  const told = runs.reduce<Spent>(added, NOTHING);
+  if (!booked) return { task, models, scripted, certainty: "exact", runs, ...told };
+  const { model } = booked;
+  return {
+    task,
+    models: model !== null && !models.includes(model) ? [...models, model] : models,
+    scripted,
+    certainty: booked.cost_certainty,
+    runs,
+    costUsd: booked.cost_usd,
+    inputTokens: booked.input_tokens,
+    outputTokens: booked.output_tokens,
+    cacheTokens: told.cacheTokens,
+    turns: booked.turns,
+  };
 }
 
 function runOf(entry: Pick<TranscriptLike, "text" | "data">): Spent | null {

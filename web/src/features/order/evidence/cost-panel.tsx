@@ -39,7 +39,10 @@ export function CostPanel({ orderId, order }: PanelProps) {
       </Card>
     );
   }
-  const told = choices.map(({ name }, at) => taskCost(name, spending[at]?.data ?? []));
+  const told = choices.map(({ name }, at) => {
+    const booked = tasks.data?.find((task) => task.path === name)?.usage ?? null;
+    return taskCost(name, spending[at]?.data ?? [], booked);
+  });
   const summary = costSummary(told, order);
   const { inputTokens, outputTokens, turns } = summary.told;
   return (
@@ -53,7 +56,7 @@ export function CostPanel({ orderId, order }: PanelProps) {
       <Card title="Cost" description="As the agents themselves report it">
         {summary.onlyScripted && <ScriptedNote cost={order.cost_usd} />}
         <Stats>
-          <Stat label="Order total" value={<Money usd={order.cost_usd} />} />
+          <Stat label="Order total" value={<Money usd={order.cost_usd} certainty={order.cost_certainty} />} />
           <Stat label="Turns of the model" value={compact(metrics.data?.turns ?? turns)} />
           <Stat label="Tokens in" value={compact(metrics.data?.inputTokens ?? inputTokens)} />
           <Stat label="Tokens out" value={compact(metrics.data?.outputTokens ?? outputTokens)} />

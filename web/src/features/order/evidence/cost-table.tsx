@@ -75,7 +75,7 @@ function CostRow({ task, mostUsd }: { task: TaskCost; mostUsd: number }) {
           {task.costUsd === null ? (
             <span className="text-ink-faint">{task.scripted ? "—" : "not told"}</span>
           ) : (
-            <Money usd={task.costUsd} />
+            <Money usd={task.costUsd} certainty={task.certainty} />
           )}
         </span>
       </td>

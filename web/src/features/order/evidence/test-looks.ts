@@ -16,7 +16,7 @@ export const VERDICT_LOOK: Record<Verdict, Look & { spin?: boolean }> = {
   running: { label: "Running", icon: LoaderCircle, tone: "active", spin: true },
   passed: { label: "Passed", icon: CircleCheck, tone: "good" },
   failed: { label: "Failed", icon: CircleX, tone: "bad" },
-  none: { label: "No tests", icon: CircleHelp, tone: "neutral" },
+  none: { label: "Unverified", icon: CircleHelp, tone: "attention" },
   broken: { label: "Did not finish", icon: OctagonAlert, tone: "attention" },
 };
 

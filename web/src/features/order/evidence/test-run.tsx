@@ -95,6 +95,18 @@ function RunSummary({ run, cases }: { run: TestRun; cases: TestCase[] | null }) 
           </span>
         </p>
       )}
+      {run.changes.length > 0 && (
+        <div className="mt-3 text-[13px]">
+          <p className="text-ink-soft">Different from the tests of the base</p>
+          <ul className="list-disc pl-5">
+            {run.changes.map((change) => (
+              <li key={change} className="[overflow-wrap:anywhere]">
+                <SafeText text={change} max={300} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
       {command !== "" && (
         <p className="mt-3 flex min-w-0 flex-wrap items-center gap-2 text-[13px] text-ink-soft">
           <span>Command</span>

@@ -15,6 +15,10 @@ export interface TestRun {
   passed: boolean | null;
   /** Whether there were tests at all. */
   found: boolean;
+  /** What the server says it is worth; empty for runs of older versions. */
+  verdict: string;
+  /** What differs from the tests of the base. */
+  changes: string[];
   exitCode: number | null;
   total: number;
   failed: number;
@@ -51,6 +55,8 @@ function runOf(task: Task, artifacts: readonly Artifact[]): TestRun {
     endedAt: task.ended_at,
     passed: typeof outputs["passed"] === "boolean" ? outputs["passed"] : null,
     found: outputs["found"] !== false,
+    verdict: textOf(outputs["verdict"]),
+    changes: Array.isArray(outputs["changes"]) ? outputs["changes"].map(String) : [],
     exitCode: typeof outputs["exit_code"] === "number" ? outputs["exit_code"] : null,
     total: countOf(outputs["total"]),
     failed: countOf(outputs["failed"]),
@@ -79,7 +85,8 @@ export type Verdict = "running" | "passed" | "failed" | "none" | "broken";
 export function verdictOf(run: TestRun): Verdict {
   if (run.state === "running" || run.state === "pending") return "running";
   if (run.passed === true) return "passed";
-  if (!run.found) return "none";
+  if (run.verdict === "error") return "broken";
+  if (!run.found || run.verdict === "unverified") return "none";
   if (run.passed === false) return "failed";
   return run.failure?.code === "tests_failed" ? "failed" : "broken";
 }

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from agent_work_orders.tools import junit
+from agent_work_orders.test_pipeline import junit
 
 REPORTS = sorted((Path(__file__).parent / "reports").glob("*.xml"))
 

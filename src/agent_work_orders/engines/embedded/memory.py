@@ -1,0 +1,80 @@
+"""Which runs the engine has in memory: all that are open, the last that ended, no damaged one."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+from agent_work_orders import ids
+from agent_work_orders.engines.embedded.archive import set_aside
+from agent_work_orders.engines.embedded.held import Held, restore
+from agent_work_orders.engines.embedded.lanes import Takes
+from agent_work_orders.state_manager.journal import Journal, LoadedRun, Quarantined
+from agent_work_orders.workflow_engine.plan import Plan
+
+KEEP_ENDED = 256
+
+
+class Memory:
+    def __init__(self, journal: Journal, takes: Takes, forgotten: Callable[[Held], None]) -> None:
+        """`forgotten` hears of every run that leaves the open ones."""
+        self.open: dict[str, Held] = {}
+        self.left: set[str] = set()
+        """Open runs that were not taken up: they can be read, and stay as they are."""
+        self.quarantined: dict[str, Quarantined] = {}
+        self._journal = journal
+        self._takes = takes
+        self._forgotten = forgotten
+        self._ended: OrderedDict[str, Held] = OrderedDict()
+        self._plans: dict[bytes, Plan] = {}
+
+    def find(self, run_id: str) -> Held | None:
+        """Conflict `run_quarantined`."""
+        if run_id in self.quarantined:
+            raise set_aside(self.quarantined[run_id])
+        held = self.open.get(run_id)
+        if held is not None:
+            return held
+        held = self._ended.pop(run_id, None)
+        if held is None:
+            loaded = self._journal.load_run(run_id)
+            if isinstance(loaded, Quarantined):
+                self.quarantined[run_id] = loaded
+                return self.find(run_id)
+            if loaded is None:
+                return None
+            held = restore(loaded, self._plans)
+        if run_id in self.left:
+            return held
+        self.open[run_id] = held
+        self.retire(held)
+        return held
+
+    def keep(self, held: Held) -> None:
+        """Something happened to the run: it is open, also if it had ended."""
+        self.open[held.run.run_id] = held
+        self._ended.pop(held.run.run_id, None)
+
+    def retire(self, held: Held) -> None:
+        """An ended run leaves the open ones once nothing of it is owed."""
+        run = held.durable
+        if run.stage != "ended" or held.pending or held.owed or held.run is not run:
+            return
+        if self.open.pop(run.run_id, None) is not None:
+            self._forgotten(held)
+            self._ended[run.run_id] = held
+            if len(self._ended) > KEEP_ENDED:
+                self._ended.popitem(last=False)
+
+    def load(self) -> list[tuple[Held, LoadedRun]]:
+        """Read everything open anew, as the journal has it."""
+        self._ended.clear()
+        loaded = self._journal.load_open()
+        self.quarantined = {broken.run_id: broken for broken in loaded.quarantined}
+        own = {ids.order_of(run_id) for run_id in self.open}  # what began here, after trouble
+        orders = {row.run_id: ids.order_of(row.run_id) for row in loaded.runs}
+        self.left = {run for run, one in orders.items() if one not in own and not self._takes(one)}
+        rows = [row for row in loaded.runs if row.run_id not in self.left]
+        held = [(restore(row, self._plans), row) for row in rows]
+        self.open = {one.run.run_id: one for one, _ in held}
+        return held

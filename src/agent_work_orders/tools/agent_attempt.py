@@ -1,0 +1,267 @@
+"""One attempt of an agent at a task: take up the work, let it turn, commit, count.
+
+An attempt that follows an interrupted one of the same task (the model was away, the agent crashed
+or ran out of time, the server was killed) goes on with the files as they were left, in the agent's
+own session if it is still there, else with our record of what was said. After an answer that says
+the work itself is bad (`START_OVER`) the next attempt starts from the order's head with a clean
+tree. Whatever happens, what was used is counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from agent_work_orders.agent_executor import transcript
+from agent_work_orders.agent_executor.agent import Agent, AgentError, Entry, Request, Turn
+from agent_work_orders.command_loader import asked, catalogue
+from agent_work_orders.errors import Failed
+from agent_work_orders.tools import agent_earlier, commit_message
+from agent_work_orders.tools.agent_failure import Waits, meaning
+from agent_work_orders.tools.agent_history import History, Recall
+from agent_work_orders.tools.tool import JsonObject, Parked, Stall, ToolContext
+from agent_work_orders.tools.workspaces import Workspace, work_of
+from agent_work_orders.workflow_engine.events import Usage
+
+TEXT_LIMIT = 8_000
+# A person who keeps talking must not keep one task open for ever.
+MAX_TURNS_BY_PROMPT = 50
+
+# The agent itself called its work a failure, or cannot be understood: more of the same is no help.
+START_OVER = frozenset({"agent_failed", "agent_protocol_error", "agent_request_invalid"})
+
+GO_ON = (
+    "Your work on this task was interrupted; it was not your fault. The files are as you left "
+    "them. Go on from there and finish the task, without repeating what is done."
+)
+
+Sink = Callable[[str, str, bytes], None]
+"""(order, task path, encoded entry): where transcripts are appended as they come."""
+
+
+class Means(msgspec.Struct, frozen=True, kw_only=True):
+    """What all attempts share."""
+
+    sink: Sink
+    recall: Recall
+    redact: Callable[[str], str]
+    env: Mapping[str, str] | None
+    waits: Waits
+
+
+class Attempt:
+    def __init__(
+        self,
+        ctx: ToolContext,
+        agent: Agent,
+        workspace: Workspace,
+        request: Request,
+        means: Means,
+        tree: dict[str, bytes],
+    ) -> None:
+        self._ctx = ctx
+        self._agent = agent
+        self._workspace = workspace
+        self._request = request
+        self._means = means
+        self._tree = tree
+        self._used = Usage()
+        """By the turns of this attempt that have ended."""
+        self._marked = False
+        """The transcript has marks that must not be read as unfinished work."""
+
+    async def run(self) -> JsonObject:
+        ctx, workspace, agent = self._ctx, self._workspace, self._agent
+        parent = workspace.head_sha
+        continues = await workspace.take_up(work_of(ctx))
+        name, begun_ms = command_name(self._request), ctx.now_ms()
+        ctx.log("agent_command_started", command_name=name, agent=agent.name, continues=continues)
+        try:
+            turn = await self._turn(*await self._begin(continues))
+            turn = await self._deliver(turn)
+            sha = await self._commit(parent, None)
+            while ctx.prompts():
+                # They came while the commit was made; what they change joins it.
+                turn = await self._deliver(turn)
+                sha = await self._commit(parent, sha)
+            if sha is None and not turn.text and not turn.saw_end:
+                silent = AgentError(kind="no_output", message="it said and changed nothing")
+                raise meaning(silent, ctx.now_ms())
+        except (Failed, Parked) as ended:
+            await self._interrupted(ended)
+            ctx.log("agent_command_failed", level="warning", command_name=name, agent=agent.name)
+            raise
+        if sha is not None:
+            await workspace.advance(sha)
+            ctx.log("git_commit_created", git_commit_sha=sha)
+        await self._over()
+        ctx.log(
+            "agent_command_completed",
+            command_name=name,
+            agent=agent.name,
+            session_id=turn.session_id,
+            git_commit_sha=sha,
+            duration_seconds=(ctx.now_ms() - begun_ms) / 1000,
+        )
+        made = await outputs(workspace, parent, sha, turn)
+        return {**made, "left_out": workspace.left_out.words()}
+
+    async def _begin(self, continues: bool) -> tuple[Request, float | None]:
+        """The first request, and what its session had cost before. Lost attempts are counted."""
+        ctx = self._ctx
+        entries = await asyncio.to_thread(
+            self._means.recall, ctx.order.order_id, transcript_of(ctx)
+        )
+        earlier = agent_earlier.read(entries)
+        self._marked = earlier.session_id is not None
+        for attempt in ctx.lost:
+            ctx.recover(attempt, earlier.used.get(attempt, Usage()))
+        request = await self._remembering(self._request, files_kept=continues)
+        if not continues or earlier.session_id is None:
+            return request, None
+        request = msgspec.structs.replace(request, session_id=earlier.session_id, go_on=GO_ON)
+        return request, earlier.session_cost_usd
+
+    async def _deliver(self, turn: Turn) -> Turn:
+        """Give the agent, in its session, what people said while it worked."""
+        for _ in range(MAX_TURNS_BY_PROMPT):
+            waiting = self._ctx.prompts()
+            if not waiting:
+                break
+            said = asked.resolve(waiting[0].text, catalogue.load(self._tree)).prompt
+            more = msgspec.structs.replace(self._request, prompt=said, session_id=turn.session_id)
+            more = await self._remembering(more, files_kept=True)
+            turn = await self._turn(more, turn.cumulative_cost_usd)
+            self._ctx.delivered(waiting[0].prompt_id)
+        return turn
+
+    async def _remembering(self, request: Request, *, files_kept: bool) -> Request:
+        history = History(self._means.recall, self._means.redact)
+        return await history.give(
+            self._ctx.order.order_id,
+            transcript_of(self._ctx),
+            self._workspace.sandbox,
+            request,
+            files_kept=files_kept,
+        )
+
+    async def _turn(self, request: Request, previous_cost_usd: float | None) -> Turn:
+        ctx = self._ctx
+        metered = Usage()
+
+        def keep(entry: Entry) -> None:
+            nonlocal metered
+            if agent_earlier.is_mark(entry):
+                entry, metered = agent_earlier.mark(entry, ctx.attempt, self._used)
+                self._marked = True
+            self._write(entry)
+
+        try:
+            turn = await self._agent.run(
+                request,
+                self._workspace.sandbox,
+                transcript=keep,
+                env=self._means.env,
+                previous_cost_usd=previous_cost_usd,
+            )
+            metered = turn.usage
+        finally:
+            # Also when it was cancelled or could not be understood.
+            ctx.spend(metered)
+            self._used = self._used.plus(metered)
+        ctx.denied(turn.denials)
+        if turn.error is not None:
+            # Something moved, so the outage is a new one; the waits grow all the same.
+            stall = Stall(count=ctx.stall.count) if turn.usage.turns else ctx.stall
+            raise meaning(turn.error, ctx.now_ms(), waits=self._means.waits, stall=stall)
+        return turn
+
+    def _write(self, entry: Entry) -> None:
+        line = transcript.encode(entry, redact=self._means.redact)
+        self._means.sink(self._ctx.order.order_id, transcript_of(self._ctx), line)
+
+    async def _commit(self, parent: str, earlier: str | None) -> str | None:
+        """One commit on the parent, also when this task had made an earlier one."""
+        ctx, workspace = self._ctx, self._workspace
+        message = commit_message.write(
+            ctx.order, path=ctx.path, phase=ctx.phase, key=ctx.key, subject=_subject(ctx)
+        )
+        author, at_ms = f"{self._agent.name} <{self._agent.name}@agents.invalid>", ctx.now_ms()
+        sha = await workspace.commit(ctx, message, author=author, at_ms=at_ms)
+        if sha is None or earlier is None:
+            return sha or earlier
+        tree = await workspace.mirror.tree_of(sha)
+        return await workspace.mirror.commit_tree(
+            tree, [parent], message, author=author, at_ms=at_ms
+        )
+
+    async def _interrupted(self, ended: Failed | Parked) -> None:
+        """What was left is kept in the mirror, not on the branch: to go on with, or as evidence."""
+        ctx, workspace = self._ctx, self._workspace
+        try:
+            if isinstance(ended, Failed):
+                ctx.keep({"kept_sha": await workspace.sandbox.snapshot(_label(ctx))})
+            if isinstance(ended, Failed) and ended.code in START_OVER:
+                await self._over()
+                workspace.spoiled = True
+            else:
+                await workspace.set_aside(work_of(ctx))
+        except Failed as error:
+            ctx.log("evidence_not_kept", level="warning", error=str(error))
+
+    async def _over(self) -> None:
+        if self._marked:
+            self._write(agent_earlier.over())
+        await self._workspace.release(work_of(self._ctx))
+
+
+def transcript_of(ctx: ToolContext) -> str:
+    """The task's name among the order's transcripts; a child workflow's has its run before it."""
+    _, _, child = ctx.run_id.partition("/")
+    return f"{child}/{ctx.path}" if child else ctx.path
+
+
+def command_name(request: Request) -> str:
+    return f"/{request.command}" if request.command else "prompt"
+
+
+def _subject(ctx: ToolContext) -> str:
+    what = ctx.order.title or ctx.order.prompt
+    return f"{ctx.path}: {commit_message.one_line(what)}" if what else ctx.path
+
+
+def _label(ctx: ToolContext) -> str:
+    """A name for what a failed attempt left; paths may be longer than a reference's part."""
+    digest = hashlib.sha256(ctx.key.encode()).hexdigest()[:16]
+    return f"failed-{digest}-{ctx.attempt}"
+
+
+async def committed(workspace: Workspace, key: str) -> JsonObject | None:
+    """The task's commit, if it is on the order's branch."""
+    if workspace.head_sha == workspace.base_sha:
+        return None
+    log = await workspace.mirror.log(workspace.base_sha, workspace.head_sha)
+    for commit in log:
+        if commit.trailers.get(commit_message.KEY) == key:
+            turn = Turn(ok=True, text="(found on the branch after a restart)")
+            return await outputs(workspace, commit.parents[0], commit.sha, turn)
+    return None
+
+
+async def outputs(workspace: Workspace, parent: str, sha: str | None, turn: Turn) -> JsonObject:
+    files = 0
+    if sha is not None:
+        files = (await workspace.mirror.diff_stat(parent, sha)).files_changed
+    return {
+        "text": turn.text[:TEXT_LIMIT],
+        "session_id": turn.session_id,
+        "commit": sha,
+        "changed": sha is not None,
+        "no_changes": sha is None,
+        "files_changed": files,
+        "scripted": turn.scripted,
+        "left_out": [],
+    }

@@ -1,0 +1,156 @@
+"""What is asked, and the commit that it is about.
+
+The machine asks about a task and its input. Which commit people are shown with it is looked up
+here, and told to the run as `ApprovalShown`: from then on the question can be answered. The same
+happens whenever a task of the order ends and before every decision, so that a branch that moved
+voids the question and has it asked anew, about what is there now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from agent_work_orders.engines.engine import Change
+from agent_work_orders.errors import AgentWorkOrdersError, Refused
+from agent_work_orders.ids import order_of
+from agent_work_orders.tools.workspaces import head_of
+from agent_work_orders.work_orders import find
+from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.workflow_engine import events as on
+from agent_work_orders.workflow_engine.plan import Task
+from agent_work_orders.workflow_engine.run import Gate, Run, TaskRun
+
+MOST_PLANS = 256
+# A mirror that cannot be read now (a full disk, a restore) may be readable soon.
+AGAIN_S = 5.0
+_MOVING = (on.TaskSucceeded, on.TaskFailed, on.TaskParked, on.ChildFinished, on.Undone)
+"""After these the order's branch may be elsewhere."""
+
+
+def approval_id_of(run_id: str, path: str, generation: int, round: int = 1) -> str:
+    """Stable: the same question has the same id after a restart; one that is asked anew has
+    another."""
+    again = f".{round}" if round > 1 else ""
+    return f"{run_id}:{path}:{generation}{again}"
+
+
+def gated(run: Run) -> list[str]:
+    """Tasks that may have an approval. A gate inside a loop or a fan-out can stand anywhere; the
+    others have one place."""
+    gates, tasks = _gates_of(run.plan_hash, run.specs), run.tasks
+    if any("[" in gate for gate in gates):
+        return [path for path, task in tasks.items() if task.gate is not None]
+    return [gate for gate in gates if gate in tasks]
+
+
+def open_questions(run: Run) -> Iterator[tuple[str, TaskRun, Gate]]:
+    if run.stage != "active":
+        return
+    for path in gated(run):
+        task = run.tasks[path]
+        if task.state == "awaiting_approval" and task.gate is not None:
+            yield path, task, task.gate
+
+
+async def refresh(rooms: Rooms, run_id: str) -> Run:
+    """Look again at what the run's open questions are about; the run as it is then."""
+    run = await find.run_of(rooms, run_id)
+    asked = list(open_questions(run))
+    if not asked:
+        return run
+    head = await head_of(rooms.mirrors, str(run.order["repository"]), order_of(run_id))
+    facts: dict[str, Any] = {"head_sha": head, "workflow_version": run.plan_hash}
+    for path, task, gate in asked:
+        shown: list[dict[str, Any]] = [facts]
+        known = approval_id_of(run_id, path, task.generation, gate.round)
+        if gate.facts is None and rooms.approvals.get(known) is not None:
+            # Put to people by a version that bound no commit: they are asked again.
+            shown = [{}, facts]
+        for one in shown:
+            event = on.ApprovalShown(
+                at_ms=rooms.clock.now_ms(), path=path, generation=task.generation, facts=one
+            )
+            if gate.facts != one:
+                await rooms.engine.post(run_id, event)
+    return await find.run_of(rooms, run_id)
+
+
+class Questions:
+    """The observer that keeps open questions bound to the order's head."""
+
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
+        self._asking: dict[str, set[str]] = {}
+        """By order: its runs that ask something now."""
+        self._looking: set[str] = set()
+        self._again: set[str] = set()
+
+    def observe(self, change: Change) -> None:
+        run_id, order_id = change.run_id, order_of(change.run_id)
+        asked = list(open_questions(change.after))
+        runs = self._asking.setdefault(order_id, set())
+        if asked:
+            runs.add(run_id)
+        else:
+            runs.discard(run_id)
+        if not runs:
+            del self._asking[order_id]
+        elif isinstance(change.event, _MOVING) or any(gate.facts is None for _, _, gate in asked):
+            self._look(order_id)
+
+    async def catch_up(self, open_runs: Iterable[str]) -> None:
+        """At start: complete what was asked and not shown, and see what moved meanwhile."""
+        for run_id in open_runs:
+            with suppress(Refused):  # quarantined
+                run = await self._rooms.engine.run(run_id)
+                if run is not None and any(open_questions(run)):
+                    self._asking.setdefault(order_of(run_id), set()).add(run_id)
+                    self._look(order_of(run_id))
+        await self._rooms.telling.settled()
+
+    def _look(self, order_id: str) -> None:
+        if order_id in self._looking:
+            self._again.add(order_id)
+            return
+        self._looking.add(order_id)
+        self._rooms.telling.begin(self._refreshed(order_id))
+
+    async def _refreshed(self, order_id: str) -> None:
+        try:
+            await self._refresh(order_id)
+        finally:
+            self._looking.discard(order_id)
+        if order_id in self._again:
+            self._again.discard(order_id)
+            self._look(order_id)
+
+    async def _refresh(self, order_id: str) -> None:
+        for run_id in sorted(self._asking.get(order_id, ())):
+            try:
+                await refresh(self._rooms, run_id)
+            except AgentWorkOrdersError as error:
+                fields = {"error": str(error), "code": error.code}
+                self._rooms.log(order_id, "approval_not_shown", "warning", fields)
+                asyncio.get_running_loop().call_later(AGAIN_S, self._retry, order_id)
+
+    def _retry(self, order_id: str) -> None:
+        if order_id in self._asking:
+            self._look(order_id)
+
+
+_GATES: OrderedDict[str, tuple[str, ...]] = OrderedDict()
+
+
+def _gates_of(plan_hash: str, specs: dict[str, Task]) -> tuple[str, ...]:
+    """Remembered per plan: looking through 10,000 tasks at every event would be quadratic."""
+    found = _GATES.get(plan_hash)
+    if found is None:
+        found = tuple(at for at, spec in specs.items() if spec.approval is not None)
+        _GATES[plan_hash] = found
+        if len(_GATES) > MOST_PLANS:
+            _GATES.popitem(last=False)
+    return found
