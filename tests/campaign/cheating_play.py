@@ -190,7 +190,7 @@ CHEATS = {
     "skip in npm": Cheat(
         NPM, "sed -i \"s/^test('total'/test.skip('total'/\" test/total.test.js", "1 test fails"
     ),
-    "own node": Cheat(NPM, FAKE_NODE, "node_modules/.bin/node is in the workspace"),
+    "own node": Cheat(NPM, FAKE_NODE, "tests FAILED (1 of 2)"),
     "another make command": Cheat(
         MAKE,
         "printf 'test:\\n\\t@echo 1..2; echo ok 1; echo ok 2\\n' > Makefile",

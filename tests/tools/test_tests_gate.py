@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from pathlib import Path
 
 import pytest
-from bench import Bench
+from bench import ORDER, Bench
 from test_tests_tool import put
 
 UNIT = (
@@ -161,10 +162,10 @@ async def test_weakened_tests_fail_as_they_stood(bare: Bench) -> None:
     assert "test-output-with-tests-of-the-base.txt" in bare.shelf.kept
 
 
-async def test_the_workspace_is_as_before_after_a_control_run(bare: Bench) -> None:
+async def test_the_agents_workspace_is_untouched_by_tests(bare: Bench) -> None:
     put(
         bare,
-        _dot_gitignore="node_modules/\n/conftest.py\n",
+        _dot_gitignore="node_modules/\n",
         test_a_dot_py=UNIT,
         calc_dot_py=RIGHT,
     )
@@ -172,6 +173,7 @@ async def test_the_workspace_is_as_before_after_a_control_run(bare: Bench) -> No
     (bare.repo / "node_modules").mkdir()
     (bare.repo / "node_modules" / "kept.js").write_text("kept")
     before = tree(bare.repo)
+    await bare.do("tests.run", path="base", at="base")
     outputs = await bare.do("tests.run")
     assert outputs["verdict"] == "passed", outputs["summary"]
     assert tree(bare.repo) == before
@@ -179,14 +181,86 @@ async def test_the_workspace_is_as_before_after_a_control_run(bare: Bench) -> No
 
 
 @pytest.mark.fault("N3")
-async def test_a_control_run_that_is_cut_off_leaves_nothing_behind(bare: Bench) -> None:
+async def test_what_a_cut_off_run_left_reaches_no_later_one(bare: Bench) -> None:
     hanging = "import time\n\n\ndef add(a, b):\n    time.sleep(60)\n"
     put(bare, test_a_dot_py=UNIT, calc_dot_py=RIGHT)
     await change(bare, calc_dot_py=hanging, test_a_dot_py="import unittest\n\n\n" + EASY)
     failed = await bare.fail("tests.run", timeout_s=4.0)
     assert failed.failure.code == "tests_timeout"
-    shown = await bare.do("sandbox.exec", path="look", argv=["cat", "test_a.py"])
-    assert "class Easy" in shown["stdout"]
+    command = ["sh", "-c", "cat test_a.py; exit 1"]
+    shown = await bare.do("tests.run", path="look", command=command)
+    assert "class Easy" in shown["summary"]
+
+
+@pytest.mark.fault("N3")
+@pytest.mark.parametrize(
+    "left",
+    [
+        "echo 'def add(a, b): return a + b' > calc.py",
+        "mkdir -p local; echo 'def add(a, b): return a + b' > local/calc.py; cp local/calc.py .",
+        "printf 'import sys\nsys.exit(0)\n' > sitecustomize.py",
+    ],
+    ids=["uncommitted", "ignored", "start-up file"],
+)
+async def test_what_is_in_no_commit_reaches_no_test(bare: Bench, left: str) -> None:
+    put(bare, _dot_gitignore="local/\nsitecustomize.py\n", test_a_dot_py=UNIT, calc_dot_py=WRONG)
+    await bare.do("sandbox.exec", argv=["sh", "-c", left])
+    outputs = await bare.do("tests.run")
+    assert (outputs["verdict"], outputs["failed"]) == ("failed", 1)
+
+
+@pytest.mark.fault("N3")
+async def test_one_run_of_the_orders_code_leaves_nothing_for_the_next(bare: Bench) -> None:
+    """Outside of the tree too: the home of the sandbox and its temporary files."""
+    put(bare, check_dot_txt="x")
+    places = 'h=$TMPDIR/../home; for d in . "$TMPDIR" "$h"; do echo > "$d/left"; done; exit 1'
+    await bare.do("tests.run", command=["sh", "-c", places])
+    look = 'find . "$TMPDIR" "$TMPDIR/../home" -name left; exit 1'
+    outputs = await bare.do("tests.run", path="again", command=["sh", "-c", look])
+    assert outputs["summary"].splitlines()[1:] == []
+
+
+async def test_what_tests_need_is_set_up_in_the_checkout(bare: Bench) -> None:
+    put(bare, test_a_dot_py="import unittest\nfrom made import T\n")
+    write = "import sys; [open(p, 'w').write(t) for p, t in zip(sys.argv[1::2], sys.argv[2::2])]"
+    make = ["python3", "-c", write, "made.py", UNIT, "calc.py", RIGHT]
+    outputs = await bare.do("tests.run", setup=[["true"], make])
+    assert (outputs["verdict"], outputs["total"]) == ("passed", 2)
+    base = await bare.do("tests.run", path="base", at="base", setup=[make])
+    assert base["verdict"] == "passed"
+
+
+async def test_a_set_up_that_fails_at_the_base_is_the_environments(bare: Bench) -> None:
+    put(bare, test_a_dot_py=UNIT, calc_dot_py=RIGHT)
+    broken = [["sh", "-c", "echo no such index >&2; exit 7"]]
+    failed = await bare.fail("tests.run", path="base", at="base", setup=broken)
+    assert (failed.failure.code, failed.failure.category) == ("tests_setup_failed", "environmental")
+    await change(bare, package_dot_json="{}")
+    outputs = await bare.do("tests.run", setup=broken)
+    assert (outputs["verdict"], outputs["passed"]) == ("error", False)
+    assert "no such index" in outputs["summary"]
+
+
+async def test_a_program_missing_for_the_set_up_is_named(bare: Bench) -> None:
+    put(bare, test_a_dot_py=UNIT, calc_dot_py=RIGHT)
+    failed = await bare.fail("tests.run", setup=[["no-such-installer", "ci"]])
+    assert failed.failure.category == "environmental"
+    assert "no-such-installer" in failed.failure.message
+
+
+async def test_an_agent_goes_on_while_a_sandbox_of_tests_expires(bare: Bench) -> None:
+    put(bare, check_dot_txt="x")
+    await bare.do("tests.run", command=["true"])
+    agent = asyncio.ensure_future(bare.do("sandbox.exec", argv=["sh", "-c", "sleep 1; echo lived"]))
+    await asyncio.sleep(0.4)
+    tested = next(one for one in bare.sandboxes.records() if "tests" in one.sandbox_identifier)
+    reaped = await bare.sandboxes.reap({ORDER}, tested.expires_at_ms)
+    assert reaped == [tested.sandbox_identifier]
+    assert (await agent)["stdout"] == "lived\n"
+    outputs = await bare.do(
+        "tests.run", path="again", command=["sh", "-c", "cat check.txt; exit 1"]
+    )
+    assert "x" in outputs["summary"]
 
 
 EASY = "class Easy(unittest.TestCase):\n    def test_x(self):\n        pass\n" * 2

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from bench import CANARY, Bench, git
+from bench import CANARY, ORDER, Bench, git
 
 GOOD = "def test_good():\n    assert 1 + 1 == 2\n"
 BAD = "def test_bad():\n    assert 1 + 1 == 3, 'sums are off'\n"
@@ -61,7 +61,7 @@ async def test_pytest_is_found_and_its_report_counted(with_pytest: Bench) -> Non
     assert "sums are off" in outputs["summary"]
     assert outputs["exit_code"] == 1
     assert b"test_bad" in bench.shelf.kept["junit.xml"]
-    assert git_status(bench) == []
+    assert git_status(bench, "tests-1") == []
 
 
 async def test_two_at_once_do_not_share_a_report(with_pytest: Bench) -> None:
@@ -72,7 +72,7 @@ async def test_two_at_once_do_not_share_a_report(with_pytest: Bench) -> None:
         bench.do("tests.run", path="one"), bench.do("tests.run", path="two")
     )
     assert [(one["total"], one["passed"]) for one in both] == [(2, True), (2, True)]
-    assert git_status(bench) == []
+    assert git_status(bench, "tests-1") == git_status(bench, "tests-2") == []
 
 
 async def test_a_crash_of_pytest_is_no_pass(with_pytest: Bench) -> None:
@@ -184,7 +184,8 @@ async def test_secrets_in_the_output_are_not_kept(bench: Bench) -> None:
     assert CANARY.encode() not in b"".join(bench.shelf.kept.values())
 
 
-def git_status(bench: Bench) -> list[str]:
+def git_status(bench: Bench, part: str) -> list[str]:
     """Files that a commit would take."""
-    done = git(bench.repo, "-c", f"safe.directory={bench.repo}", "status", "--porcelain")
+    repo = bench.sandboxes.workspace(ORDER, part)
+    done = git(repo, "-c", f"safe.directory={repo}", "status", "--porcelain")
     return [line for line in done.splitlines() if "__pycache__" not in line]

@@ -45,7 +45,7 @@ class LocalSandbox:
 
     async def setup(self) -> None:
         async with self._turnstile.alone():
-            entry = self._register.get(self._spec.order_id)
+            entry = self._register.get(self._spec.name)
             adoptable = entry is not None and entry.record.status == "ACTIVE"
             if entry is not None and adoptable and self._workspace.repo.is_dir():
                 self._use(entry)
@@ -83,11 +83,11 @@ class LocalSandbox:
             self._register.put(msgspec.structs.replace(self._active(), holder=work))
 
     async def holder(self) -> str:
-        entry = self._register.get(self._spec.order_id)
+        entry = self._register.get(self._spec.name)
         return entry.holder if entry is not None else ""
 
     async def head(self) -> str | None:
-        entry = self._register.get(self._spec.order_id)
+        entry = self._register.get(self._spec.name)
         return entry.head_sha if entry is not None else None
 
     async def execute(
@@ -176,7 +176,7 @@ class LocalSandbox:
             return sha
 
     async def state(self) -> State:
-        entry = self._register.get(self._spec.order_id)
+        entry = self._register.get(self._spec.name)
         repo = self._workspace.repo
         exists = entry is not None and entry.record.status == "ACTIVE" and repo.is_dir()
         size = await asyncio.to_thread(files.size_bytes, self._workspace.folder) if exists else None
@@ -189,17 +189,17 @@ class LocalSandbox:
 
     async def cleanup(self) -> None:
         place = self._workspace.place
-        await asyncio.to_thread(processes.kill_tagged, place.tag, order_id=self._spec.order_id)
+        await asyncio.to_thread(processes.kill_tagged, place.tag, sandbox=self._spec.name)
         async with self._turnstile.alone():
             self._untouched_at = None
             await asyncio.to_thread(files.remove, self._workspace.folder)
-            self._register.index_path(self._spec.order_id).unlink(missing_ok=True)
-            entry = self._register.get(self._spec.order_id)
+            self._register.index_path(self._spec.name).unlink(missing_ok=True)
+            entry = self._register.get(self._spec.name)
             if entry is not None and entry.record.status != "TERMINATED":
                 self._record("TERMINATED", None)
 
     def _active(self) -> Entry:
-        entry = self._register.get(self._spec.order_id)
+        entry = self._register.get(self._spec.name)
         if entry is None or entry.record.status != "ACTIVE" or not self._workspace.repo.is_dir():
             raise files.lost(self._workspace.repo)
         return entry
@@ -213,7 +213,7 @@ class LocalSandbox:
 
     def _record(self, status: Status, head_sha: str | None) -> None:
         now = self._workspace.place.clock.now_ms()
-        before = self._register.get(self._spec.order_id)
+        before = self._register.get(self._spec.name)
         anew = status == "PROVISIONING" or before is None
         expires = self._spec.expires_at_ms or now + LIFETIME_MS
         record = Record(
@@ -229,4 +229,4 @@ class LocalSandbox:
 
 
 def identifier(spec: Spec) -> str:
-    return f"{spec.sandbox_type}-{spec.order_id}"
+    return f"{spec.sandbox_type}-{spec.name}"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 HOME_TAG = "AWO_HOME_TAG"
 ORDER_TAG = "AWO_ORDER_ID"
+SANDBOX_TAG = "AWO_SANDBOX"
 # In the environment of supervisor.py, which ends by itself once the server is gone, after it has
 # killed what runs below it, also what carries no tag. Killing it first would set that free.
 SUPERVISOR_TAG = "AWO_SUPERVISOR"
@@ -31,11 +32,11 @@ def tagged(tag: str) -> list[int]:
     return _find(tag, None)
 
 
-def kill_tagged(tag: str, *, order_id: str | None = None) -> int:
+def kill_tagged(tag: str, *, sandbox: str | None = None) -> int:
     """SIGKILL until none is left; how many there were. Spares this process and its children."""
     seen: set[int] = set()
     for turn in range(ROUNDS):
-        found = _find(tag, order_id)
+        found = _find(tag, sandbox)
         if not found:
             break
         seen.update(found)
@@ -50,10 +51,10 @@ def kill_tagged(tag: str, *, order_id: str | None = None) -> int:
     return len(seen)
 
 
-def _find(tag: str, order_id: str | None) -> list[int]:
+def _find(tag: str, sandbox: str | None) -> list[int]:
     wanted = f"{HOME_TAG}={tag}".encode()
-    order = f"{ORDER_TAG}={order_id}".encode()
-    spared = set() if order_id is not None else _own()
+    inside = f"{SANDBOX_TAG}={sandbox}".encode()
+    spared = set() if sandbox is not None else _own()
     found = []
     for name in os.listdir("/proc"):
         if not name.isdigit() or int(name) in spared or int(name) == os.getpid():
@@ -61,7 +62,7 @@ def _find(tag: str, order_id: str | None) -> list[int]:
         variables = _environment(name)
         if variables is None or _is_zombie(name):
             continue
-        if wanted in variables and (order_id is None or order in variables):
+        if wanted in variables and (sandbox is None or inside in variables):
             found.append(int(name))
     return found
 

@@ -29,6 +29,9 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
     """What to set up. `order_id` tags every process; `base_sha` is what HEAD becomes."""
 
     order_id: str
+    part: str = ""
+    """Which of the order's sandboxes: empty where its agents work; the others have files,
+    processes and a life of their own, and no agent ever enters them."""
     sandbox_type: SandboxType
     repository: str
     """Key of the repository's mirror."""
@@ -37,6 +40,11 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
     expires_at_ms: int | None = None
     origin: str = ""
     """The path of a repository on this machine; no program of the order may write there."""
+
+    @property
+    def name(self) -> str:
+        """Of the sandbox among all others."""
+        return f"{self.order_id}.{self.part}" if self.part else self.order_id
 
 
 class Execution(msgspec.Struct, frozen=True, kw_only=True):
@@ -211,6 +219,6 @@ class Sandboxes(Protocol):
         that cannot be removed stops nothing and stands in `unremoved`."""
         ...
 
-    def workspace(self, order_id: str) -> Path: ...
+    def workspace(self, order_id: str, part: str = "") -> Path: ...
 
     def records(self) -> list[Record]: ...

@@ -16,7 +16,7 @@ from agent_work_orders.sandbox_manager.agent_user import AgentUser, agent_user
 from agent_work_orders.sandbox_manager.local import LocalSandbox
 from agent_work_orders.sandbox_manager.nursery import Nursery
 from agent_work_orders.sandbox_manager.protection import Case, Protection, describe
-from agent_work_orders.sandbox_manager.register import Register
+from agent_work_orders.sandbox_manager.register import Register, check_name, order_in
 from agent_work_orders.sandbox_manager.sandbox import Isolation, Record, SandboxType, Spec
 from agent_work_orders.sandbox_manager.turnstile import Turnstile
 from agent_work_orders.sandbox_manager.workspace import Place, Workspace
@@ -65,7 +65,7 @@ class LocalSandboxes:
     def open(self, spec: Spec) -> LocalSandbox:
         """The sandbox of an order; nothing is made before `setup`. Two of the same order share
         their turns. Refused for a spec with a malformed id, commit or branch."""
-        check_order(spec.order_id)
+        check_name(spec.name)
         check_sha(spec.base_sha, field="base_sha")
         check_branch(spec.branch, field="branch")
         if spec.sandbox_type not in ("git_branch", "git_worktree"):
@@ -79,10 +79,10 @@ class LocalSandboxes:
             self._place,
             spec,
             self.mirrors.at(spec.repository),
-            self._folder / spec.order_id,
-            self._register.index_path(spec.order_id),
+            self._folder / spec.name,
+            self._register.index_path(spec.name),
         )
-        return LocalSandbox(workspace, spec, self._register, self._turnstile(spec.order_id))
+        return LocalSandbox(workspace, spec, self._register, self._turnstile(spec.name))
 
     async def start(self) -> None:
         """Start the supervisor early, so that the first sandbox does not wait for it."""
@@ -95,10 +95,10 @@ class LocalSandboxes:
         reaped: list[str] = []
         self.unremoved = []
         for entry in self._register.all():
-            record = entry.record
+            record, name = entry.record, entry.spec.name
             wanted = record.order_id in open_orders and record.expires_at_ms > now_ms
-            gone = record.status == "TERMINATED" and not (self._folder / record.order_id).exists()
-            if wanted or gone or self._turnstile(record.order_id).in_use:
+            gone = record.status == "TERMINATED" and not (self._folder / name).exists()
+            if wanted or gone or self._turnstile(name).in_use:
                 continue
             try:
                 await self._discard(entry.spec)
@@ -106,25 +106,27 @@ class LocalSandboxes:
                 self.unremoved.append(record.sandbox_identifier)
             else:
                 reaped.append(record.sandbox_identifier)
-        known = {entry.record.order_id for entry in self._register.all()}
+        known = {entry.spec.name for entry in self._register.all()}
         for folder in self._folder.iterdir():
-            if folder.name not in known and folder.name not in open_orders:
+            if folder.name not in known and order_in(folder.name) not in open_orders:
                 try:
                     await asyncio.to_thread(files.remove, folder)
                 except OSError:
                     self.unremoved.append(folder.name)
                 else:
                     reaped.append(folder.name)
-        for order_id in [name for name, item in self._turnstiles.items() if not item.in_use]:
-            if order_id not in open_orders:
-                del self._turnstiles[order_id]
+        for name in [name for name, item in self._turnstiles.items() if not item.in_use]:
+            if order_in(name) not in open_orders:
+                del self._turnstiles[name]
         return reaped
 
     async def _discard(self, spec: Spec) -> None:
         await self.open(spec).cleanup()
 
-    def workspace(self, order_id: str) -> Path:
-        return self._folder / check_order(order_id) / "repo"
+    def workspace(self, order_id: str, part: str = "") -> Path:
+        check_order(order_id)
+        name = f"{order_id}.{part}" if part else order_id
+        return self._folder / check_name(name) / "repo"
 
     def records(self) -> list[Record]:
         return [entry.record for entry in self._register.all()]
@@ -174,5 +176,5 @@ class LocalSandboxes:
         """End the supervisor and with it everything that runs."""
         self._place.nursery.close()
 
-    def _turnstile(self, order_id: str) -> Turnstile:
-        return self._turnstiles.setdefault(order_id, Turnstile())
+    def _turnstile(self, name: str) -> Turnstile:
+        return self._turnstiles.setdefault(name, Turnstile())

@@ -203,7 +203,11 @@ class Workspace:
         )
 
     def _tags(self) -> dict[str, str]:
-        return {processes.ORDER_TAG: self._spec.order_id, processes.HOME_TAG: self.place.tag}
+        return {
+            processes.ORDER_TAG: self._spec.order_id,
+            processes.SANDBOX_TAG: self._spec.name,
+            processes.HOME_TAG: self.place.tag,
+        }
 
     def _shown(self, *, borrowing: bool) -> list[tuple[str, bool]]:
         shown = [(str(self.folder / name), True) for name in ("repo", "home", "tmp")]

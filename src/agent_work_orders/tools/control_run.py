@@ -1,16 +1,14 @@
 """The control run: the order's sources, judged by the tests and settings of its base.
 
-What decides about the tests (`test_pipeline/protection.py`) is put back in the workspace as it
-stood at the base, the suites run again, and everything is as it was before. Files that git does
-not know and that could decide too are set aside for it. Installed packages stay where they are.
+What decides about the tests (`test_pipeline/protection.py`) is put into a clean checkout of the
+order as it stood at the base, and the suites run again.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 import msgspec
@@ -51,8 +49,6 @@ class Control(msgspec.Struct, frozen=True, kw_only=True):
 
     changes: tuple[Change, ...]
     differences: tuple[Difference, ...] = ()
-    strangers: tuple[str, ...] = ()
-    """Files of the workspace that are in no commit."""
 
     @property
     def needed(self) -> bool:
@@ -64,9 +60,8 @@ class Control(msgspec.Struct, frozen=True, kw_only=True):
         return [*shown, f"and {more} more"] if more else shown
 
 
-async def plan(workspace: Workspace, files: Sequence[str], command: Sequence[str] = ()) -> Control:
-    """Compare the order with its base; `files` is what the workspace holds, `command` how it is
-    tested, if somebody said so."""
+async def plan(workspace: Workspace, command: Sequence[str] = ()) -> Control:
+    """Compare the order with its base; `command` is how it is tested, if somebody said so."""
     mirror, base, head = workspace.mirror, workspace.base_sha, workspace.head_sha
     changes: list[Change] = []
     kept: list[Difference] = []
@@ -97,19 +92,13 @@ async def plan(workspace: Workspace, files: Sequence[str], command: Sequence[str
         what = protection.what(difference.before is not None, difference.after is not None)
         changes += protection.describe(difference.path, what, before, after)
         kept.append(difference)
-    tracked = await comparison.paths(mirror, head)
-    strangers = [path for path in files if path not in tracked and _could_decide(path)]
-    changes += [
-        Change(path=path, what="added", note=f"{path} is in the workspace but in no commit")
-        for path in strangers
-    ]
     if len(kept) > MOST_FILES:
         raise Permanent(
             "tests_changed_too_much",
             f"{len(kept)} files of the tests differ from the base; at most {MOST_FILES} are judged",
             hint="Split the work: one order for the tests, one for the code.",
         )
-    return Control(changes=tuple(changes), differences=tuple(kept), strangers=tuple(strangers))
+    return Control(changes=tuple(changes), differences=tuple(kept))
 
 
 async def _started(mirror: Mirror, base: str, command: Sequence[str]) -> frozenset[str]:
@@ -123,59 +112,28 @@ async def _started(mirror: Mirror, base: str, command: Sequence[str]) -> frozens
     return meddling.started_by(read.get("package.json"), makefile, command)
 
 
-@asynccontextmanager
-async def as_at_base(workspace: Workspace, control: Control) -> AsyncIterator[None]:
-    """The workspace with the base's tests, to its owner. What goes wrong in between leaves it
-    spoiled: whoever has it next starts from a clean checkout."""
-    workspace.spoiled = True
-    aside = await _put_aside(workspace.sandbox, control.strangers)
-    await _put(workspace, [(one.path, one.before, one.after) for one in control.differences])
-    yield
-    await _put(workspace, [(one.path, one.after, None) for one in control.differences])
-    await _put_back(workspace.sandbox, control.strangers, aside)
-    workspace.spoiled = False
-
-
-async def _put(
-    workspace: Workspace, wanted: Iterable[tuple[str, Entry | None, Entry | None]]
-) -> None:
-    """Make the paths what the entries say. A package.json keeps the other's dependencies."""
-    rows = list(wanted)
+async def put_tests_of_base(workspace: Workspace, control: Control) -> None:
+    """Into a clean checkout of the order's head. A package.json keeps the order's dependencies."""
+    rows = control.differences
     sandbox, mirror = workspace.sandbox, workspace.mirror
-    await _each(sandbox, ["rm", "-rf", "--"], [path for path, _, _ in rows])
+    await _each(sandbox, ["rm", "-rf", "--"], [one.path for one in rows])
     programs, links = [], []
-    for path, entry, other in rows:
+    for one in rows:
+        entry = one.before
         if entry is None:
             continue
         content = await mirror.head_of(entry.object_id, FILE_LIMIT_BYTES)
         if entry.mode == comparison.LINK_MODE:
-            links.append((path, content.decode("utf-8", "surrogateescape")))
+            links.append((one.path, content.decode("utf-8", "surrogateescape")))
         elif entry.mode in comparison.FILE_MODES:
-            if PurePosixPath(path).name == _MERGED and other is not None:
-                head = await _content(mirror, other)
+            if PurePosixPath(one.path).name == _MERGED and one.after is not None:
+                head = await _content(mirror, one.after)
                 content = protection.merged_package(content, head) or content
-            await sandbox.write_file(path, content)
-            programs += [path] if entry.mode == comparison.PROGRAM_MODE else []
+            await sandbox.write_file(one.path, content)
+            programs += [one.path] if entry.mode == comparison.PROGRAM_MODE else []
     await _each(sandbox, ["chmod", "+x", "--"], programs)
     for path, target in links:
         await _done(sandbox, ["ln", "-sfn", "--", target, path])
-
-
-async def _put_aside(sandbox: Sandbox, strangers: Sequence[str]) -> str:
-    if not strangers:
-        return ""
-    made = await sandbox.execute(["mktemp", "-d"], timeout_s=SHORT_S)
-    folder = made.stdout.decode().strip()
-    for number, path in enumerate(strangers):
-        await _done(sandbox, ["mv", "--", path, f"{folder}/{number}"])
-    return folder
-
-
-async def _put_back(sandbox: Sandbox, strangers: Sequence[str], folder: str) -> None:
-    for number, path in enumerate(strangers):
-        await _done(sandbox, ["mv", "--", f"{folder}/{number}", path])
-    if folder:
-        await _done(sandbox, ["rm", "-rf", "--", folder])
 
 
 async def _each(sandbox: Sandbox, argv: list[str], paths: Sequence[str]) -> None:
@@ -214,12 +172,6 @@ def _hides(path: str) -> bool:
     if module in _IMPORTED and (first != module or path.endswith(_CODE)):
         return True
     return path.startswith("node_modules/.bin/") and PurePosixPath(path).name in PROGRAMS
-
-
-def _could_decide(path: str) -> bool:
-    """For files that git does not know: test output in a test folder is none of them."""
-    acts = protection.is_named(path) or path.endswith(_CODE)
-    return (protection.is_protected(path) and acts) or _hides(path)
 
 
 def _text(line: str) -> str:

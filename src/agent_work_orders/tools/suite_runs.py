@@ -1,7 +1,7 @@
-"""Running the suites of a workspace: what is there, what is missing, what came of each.
+"""Running the suites of a clean checkout: what is there, what is missing, what came of each.
 
-Rules: a test starts with a home of its own, without start-up files or compiled code that an agent
-may have left; one suite after the other; the time of the task is shared by all of them.
+Rules: tests start with a home and temporary files of their own, whatever ran there before; one
+suite after the other; the time of the task is shared by all of them and by the set-up.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ SHORT_S = 60.0
 # What a runner is started through, where a package's folder of programs comes first on the PATH.
 PROGRAMS = ("node", "npm", "npx", "sh", "bash", "env", "python", "python3", "make")
 _HOME = """set -e
+find "$HOME" "$TMPDIR" -mindepth 1 -delete
 made=$(mktemp -d)
 mkdir "$made/home" "$made/compiled"
 cat > "$made/home/.gitconfig"
@@ -60,25 +61,38 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     packages: tuple[Missing, ...] = ()
     """What the outputs of failed runs name as missing."""
     report: str = ""
+    ready: bool = True
+    """Whether the set-up succeeded; otherwise it is the only result."""
 
 
 class Runner:
     """One task's runs of tests."""
 
-    def __init__(self, ctx: ToolContext, command: list[str] | None, report: str | None) -> None:
+    def __init__(
+        self,
+        ctx: ToolContext,
+        command: list[str] | None,
+        report: str | None,
+        setup: Sequence[list[str]] | None = None,
+    ) -> None:
         self._ctx = ctx
         self.command = list(command or ())
+        self._setup = list(setup or ())
         self._report = report
         self._until_ms = ctx.now_ms() + int(ctx.timeout_s * 1000)
         self._env: dict[str, str] = {}
 
     async def run(self, sandbox: Sandbox, *, keep_as: str = "") -> Outcome:
         """All suites of the workspace as it is. Evidence is kept under names that end so."""
-        if self.command:
-            check_command(self.command, {})
+        for command in (*self._setup, *([self.command] if self.command else ())):
+            check_command(command, {})
         async with self._home(sandbox) as env:
             self._env = env
             survey = await self._survey(sandbox)
+            for argv in self._setup:
+                failed = await self._prepare(sandbox, argv, keep_as)
+                if failed is not None:
+                    return Outcome(survey=survey, results=(failed,), ready=False)
             found = (
                 Found(suites=(detection.given(self.command),))
                 if self.command
@@ -119,6 +133,24 @@ class Runner:
             tools=tuple(tools),
             packages=tuple(packages.values()),
             report=kept,
+        )
+
+    async def _prepare(self, sandbox: Sandbox, argv: list[str], keep_as: str) -> SuiteResult | None:
+        """One command of the set-up; what came of it if it failed."""
+        done = await sandbox.execute(argv, env=self._env, timeout_s=self._left_s())
+        self._ctx.log("sandbox_command_executed", command=argv[0], exit_code=done.exit_code)
+        if done.success:
+            return None
+        self._keep([done.stdout + b"\n" + done.stderr], keep_as)
+        how = f"exit code {done.exit_code}" if done.exit_code is not None else done.ended
+        return SuiteResult(
+            name="setup",
+            command=tuple(argv),
+            why="the workflow asks for it before the tests",
+            verdict="error",
+            reason=f"{argv[0]} failed ({how})",
+            exit_code=done.exit_code,
+            tail=tail(done),
         )
 
     # -- one suite
@@ -187,8 +219,8 @@ class Runner:
 
     @asynccontextmanager
     async def _home(self, sandbox: Sandbox) -> AsyncIterator[dict[str, str]]:
-        """A new home, under a name that nobody could know before. What an agent left in its own
-        (start-up files, packages, settings) reaches no test."""
+        """A new home, under a name that nobody could know before, and nothing else that an earlier
+        run of the order's code left outside of the tree."""
         made = await sandbox.execute(["sh", "-c", _HOME], stdin=IDENTITY, timeout_s=SHORT_S)
         folder = made.stdout.decode("utf-8", "replace")
         if not made.success or not folder.startswith("/"):

@@ -1,5 +1,9 @@
 """`tests.run`: run the repository's tests and say what they are worth; `tests.require`: insist.
 
+What is tested is a commit, checked out clean in a workspace that no agent enters: nothing that an
+agent left uncommitted, ignored or outside of the tree reaches a test. What tests need to have
+installed is made there by the commands of `setup`, which the workflow names.
+
 Failing tests are a result (`passed: false`), not a failure of the task, unless `require` is set.
 Tests that cannot run here for want of a program or a package are a failure of the environment, and
 it is named: no agent can mend that.
@@ -33,9 +37,14 @@ _RESULT = {"type": ["object", "null"]}
 class Run:
     info = ToolInfo(
         name="tests.run",
-        summary="Run the repository's tests in the workspace and judge them against the base",
+        summary="Run the tests of the order's commit, checked out clean, and judge them",
         inputs=fields(
             command=texts("The program and its arguments; found out when absent or empty"),
+            setup={
+                "type": "array",
+                "items": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                "description": "Commands to run there first, one after the other (`[[npm, ci]]`)",
+            },
             at=text("Which commit to test", enum=["head", "base"], default="head"),
             require=flag("Fail the task when the tests do not pass", default=False),
             junit=text("Where the command writes a JUnit report, relative to the workspace"),
@@ -77,20 +86,23 @@ class Run:
         ctx: ToolContext,
         *,
         command: list[str] | None = None,
+        setup: list[list[str]] | None = None,
         at: str = "head",
         require: bool = False,
         junit: str | None = None,
         baseline: JsonObject | None = None,
         tests_may_change: bool = False,
     ) -> JsonObject:
-        runner = Runner(ctx, command, junit)
-        if at == "base":
-            outcome = await self._base(ctx, runner)
-            judged, at_base = verdict.judge(outcome.results, (), unused=outcome.unused), True
-            compared: tuple[SuiteResult, ...] = ()
-        else:
-            outcome, control, compared, at_base = await self._head(ctx, runner)
-            judged = _judge(outcome, control, compared, baseline, tests_may_change)
+        runner = Runner(ctx, command, junit, setup)
+        compared: tuple[SuiteResult, ...] = ()
+        async with self._workspaces.testing(ctx) as workspace:
+            at_base = at == "base" or workspace.head_sha == workspace.base_sha
+            if at == "base":
+                outcome = await _tested(workspace, runner, workspace.base_sha)
+                judged = verdict.judge(outcome.results, (), unused=outcome.unused)
+            else:
+                outcome, control, compared = await _head(workspace, runner)
+                judged = _judge(outcome, control, compared, baseline, tests_may_change)
         outputs = _outputs(outcome, judged, compared)
         ctx.log(
             "tests_completed",
@@ -99,6 +111,9 @@ class Run:
             total=outputs["total"],
             failed=outputs["failed"],
         )
+        if at_base and not outcome.ready:
+            ctx.keep(outputs)
+            raise _not_ready(outcome.results[0])
         lacking = (*outcome.tools, *(outcome.packages if at_base else ()))
         if lacking:
             ctx.keep({**outputs, "verdict": "error"})
@@ -108,38 +123,25 @@ class Run:
             raise _failed(outputs)
         return outputs
 
-    async def _base(self, ctx: ToolContext, runner: Runner) -> Outcome:
-        async with self._workspaces.own(ctx) as workspace:
-            workspace.spoiled = True
-            await workspace.sandbox.checkout(workspace.base_sha)
-            try:
-                return await runner.run(workspace.sandbox)
-            finally:
-                await workspace.reset()
 
-    async def _head(
-        self, ctx: ToolContext, runner: Runner
-    ) -> tuple[Outcome, Control, tuple[SuiteResult, ...], bool]:
-        """The run, what the order did to the tests, the control run where that is needed, and
-        whether nothing was changed yet."""
-        async with self._workspaces.share(ctx) as workspace:
-            outcome = await runner.run(workspace.sandbox)
-            files = outcome.survey.repository.files
-            control = await control_run.plan(workspace, files, runner.command)
-            at_base = workspace.head_sha == workspace.base_sha
-            failing = any(result.verdict in ("failed", "error") for result in outcome.results)
-        if not control.needed or failing:
-            return outcome, control, (), at_base
-        async with self._workspaces.own(ctx) as workspace:
-            return outcome, control, await _controlled(workspace, runner, control), at_base
+async def _tested(workspace: Workspace, runner: Runner, sha: str) -> Outcome:
+    await workspace.sandbox.checkout(sha)
+    return await runner.run(workspace.sandbox)
 
 
-async def _controlled(
-    workspace: Workspace, runner: Runner, control: Control
-) -> tuple[SuiteResult, ...]:
-    async with control_run.as_at_base(workspace, control):
-        done = await runner.run(workspace.sandbox, keep_as="-with-tests-of-the-base")
-    return done.results
+async def _head(
+    workspace: Workspace, runner: Runner
+) -> tuple[Outcome, Control, tuple[SuiteResult, ...]]:
+    """The run, what the order did to the tests, and the control run where that is needed."""
+    outcome = await _tested(workspace, runner, workspace.head_sha)
+    control = await control_run.plan(workspace, runner.command)
+    failing = any(result.verdict in ("failed", "error") for result in outcome.results)
+    if not control.needed or failing:
+        return outcome, control, ()
+    await workspace.sandbox.checkout(workspace.head_sha)
+    await control_run.put_tests_of_base(workspace, control)
+    done = await runner.run(workspace.sandbox, keep_as="-with-tests-of-the-base")
+    return outcome, control, done.results
 
 
 def _judge(
@@ -206,6 +208,16 @@ def cannot_run(lacking: Sequence[Missing], results: Sequence[SuiteResult]) -> En
         f"The tests cannot be run here: {what} {verb} missing{why}"[:MESSAGE_CHARS],
         hint=f"{lacking[0].hint} Or use agent_workflow_plan_build, which runs no tests.",
         missing=[one.name for one in lacking],
+    )
+
+
+def _not_ready(setup: SuiteResult) -> Environmental:
+    return Environmental(
+        "tests_setup_failed",
+        f"The set-up of the tests failed at the base: {' '.join(setup.command)[:150]}"
+        f" ({setup.reason})",
+        hint="Read the test output; no agent was asked. Mend the `setup` of the task, or what it "
+        "needs on this machine.",
     )
 
 

@@ -2,7 +2,8 @@
 
 The base is resolved once per order and remembered in the ledger; the order's head is a ref in the
 mirror that only the tools here move. Tasks that change the workspace have it to themselves; tasks
-that only run something in it share it.
+that only run something in it share it. Commits are tested in workspaces apart, which no agent ever
+enters (`testing`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from agent_work_orders.tools.tool import JsonObject, ToolContext
 
 LEFT_OUT = "What builds and tests left behind and was not committed: the first names"
 AUTHOR = "agent <agent@localhost>"
+# As many tasks of one order test at once; each takes a whole checkout.
+MOST_TESTING = 4
 
 
 class Workspace(msgspec.Struct, kw_only=True):
@@ -163,6 +166,18 @@ class Workspaces:
                 await self.need_approved(ctx)
                 yield self._ready(ctx.order.order_id) or await self._get(ctx)
 
+    @asynccontextmanager
+    async def testing(self, ctx: ToolContext) -> AsyncIterator[Workspace]:
+        """A workspace to test commits in: no agent was ever there, and the task has it to itself.
+        Its files are those of whatever was tested there last, so check out first."""
+        order_id = ctx.order.order_id
+        names = [f"{order_id}.tests-{number}" for number in range(1, MOST_TESTING + 1)]
+        name = min(names, key=lambda one: self._users[one])
+        with self._turn(name) as turnstile:
+            async with turnstile.alone():
+                await self.need_approved(ctx)
+                yield await self._tested_in(ctx, name)
+
     async def need_approved(self, ctx: ToolContext) -> None:
         """Permanent `approval_outdated` when the order's head is not what the person who approved
         the task was shown. Whoever has the workspace can rely on it until they leave it."""
@@ -184,32 +199,57 @@ class Workspaces:
         )
 
     async def close(self, order_id: str) -> bool:
-        """The order ended: its sandbox goes, its commits stay in the mirror. False when it had
+        """The order ended: its sandboxes go, its commits stay in the mirror. False when it had
         none in this process."""
-        with self._turn(order_id) as turnstile:
-            async with turnstile.alone():
-                workspace = self._open.pop(order_id, None)
-                if workspace is not None:
-                    await workspace.sandbox.cleanup()
-        return workspace is not None
+        closed = False
+        for name in [name for name in self._open if name.partition(".")[0] == order_id]:
+            with self._turn(name) as turnstile:
+                async with turnstile.alone():
+                    workspace = self._open.pop(name, None)
+                    if workspace is not None:
+                        await workspace.sandbox.cleanup()
+                        closed = True
+        return closed
 
     @contextmanager
-    def _turn(self, order_id: str) -> Iterator[Turnstile]:
-        """The order's turnstile; it goes when nobody uses or waits for it."""
-        turnstile = self._turnstiles.setdefault(order_id, Turnstile())
-        self._users[order_id] += 1
+    def _turn(self, name: str) -> Iterator[Turnstile]:
+        """The turnstile of a sandbox; it goes when nobody uses or waits for it."""
+        turnstile = self._turnstiles.setdefault(name, Turnstile())
+        self._users[name] += 1
         try:
             yield turnstile
         finally:
-            self._users[order_id] -= 1
-            if not self._users[order_id]:
-                del self._users[order_id], self._turnstiles[order_id]
+            self._users[name] -= 1
+            if not self._users[name]:
+                del self._users[name], self._turnstiles[name]
 
-    def _ready(self, order_id: str) -> Workspace | None:
+    def _ready(self, name: str) -> Workspace | None:
         """The open workspace, if it can be used as it is; a removed folder makes it anew."""
-        found = self._open.get(order_id)
-        if found is None or found.doubtful or not self._sandboxes.workspace(order_id).is_dir():
+        found = self._open.get(name)
+        order_id, _, part = name.partition(".")
+        folder = self._sandboxes.workspace(order_id, part)
+        if found is None or found.doubtful or not folder.is_dir():
             return None
+        return found
+
+    async def _tested_in(self, ctx: ToolContext, name: str) -> Workspace:
+        base = await self.base(ctx)
+        mirror = self._mirrors.at(ctx.order.repository)
+        base_sha, head = await span(mirror, ctx.order.order_id, str(base["base_sha"]))
+        found = self._ready(name)
+        if found is None:
+            sandbox = self._sandboxes.open(_spec(ctx, head, name.partition(".")[2]))
+            await sandbox.setup()
+            found = Workspace(
+                mirror=mirror,
+                sandbox=sandbox,
+                base_branch=str(base["base_branch"]),
+                base_sha=base_sha,
+                head_sha=head,
+                order_id=ctx.order.order_id,
+            )
+            self._open[name] = found
+        found.base_sha, found.head_sha = base_sha, head
         return found
 
     async def _get(self, ctx: ToolContext) -> Workspace:
@@ -220,17 +260,9 @@ class Workspaces:
         base = await self.base(ctx)
         mirror = self._mirrors.at(order.repository)
         base_sha, head = await span(mirror, order.order_id, str(base["base_sha"]))
-        spec = Spec(
-            order_id=order.order_id,
-            sandbox_type=msgspec.convert(order.sandbox_type, SandboxType),
-            repository=order.repository,
-            base_sha=head,
-            branch=order.branch,
-            origin=_local(order.repository_url),
-        )
         before = self._open.get(order.order_id)
         adopted = self._sandboxes.workspace(order.order_id).is_dir()
-        sandbox = self._sandboxes.open(spec)
+        sandbox = self._sandboxes.open(_spec(ctx, head))
         await sandbox.setup()
         workspace = Workspace(
             mirror=mirror,
@@ -293,6 +325,19 @@ async def head_of(mirrors: Mirrors, repository: str, order_id: str) -> str:
     if not mirrors.stored(repository):
         return ""
     return await mirrors.at(repository).ref(order_ref(order_id, "head")) or ""
+
+
+def _spec(ctx: ToolContext, sha: str, part: str = "") -> Spec:
+    order = ctx.order
+    return Spec(
+        order_id=order.order_id,
+        part=part,
+        sandbox_type=msgspec.convert(order.sandbox_type, SandboxType),
+        repository=order.repository,
+        base_sha=sha,
+        branch=order.branch,
+        origin=_local(order.repository_url),
+    )
 
 
 def _local(address: str) -> str:
