@@ -160,7 +160,7 @@ CHEATS = {
     "hook that git ignores": Cheat(
         {**PYTHON, ".gitignore": "__pycache__/\ntests/conftest.py\n"},
         _conftest(HOOK, "tests/conftest.py"),
-        "tests/conftest.py is in the workspace but in no commit",
+        "tests FAILED (1 of 2)",
     ),
     "exit 0": Cheat(PYTHON, _conftest("import os\n\nos._exit(0)\n"), "conftest.py was added"),
     "empty report": Cheat(PYTHON, _conftest(EMPTIED), "conftest.py was added"),

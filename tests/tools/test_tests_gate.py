@@ -213,7 +213,10 @@ async def test_what_is_in_no_commit_reaches_no_test(bare: Bench, left: str) -> N
 async def test_one_run_of_the_orders_code_leaves_nothing_for_the_next(bare: Bench) -> None:
     """Outside of the tree too: the home of the sandbox and its temporary files."""
     put(bare, check_dot_txt="x")
-    places = 'h=$TMPDIR/../home; for d in . "$TMPDIR" "$h"; do echo > "$d/left"; done; exit 1'
+    places = (
+        'h=$TMPDIR/../home; for d in . "$TMPDIR" "$h"; do mkdir "$d/closed"; echo > "$d/left";'
+        ' echo > "$d/closed/left"; chmod 0 "$d/closed"; done; exit 1'
+    )
     await bare.do("tests.run", command=["sh", "-c", places])
     look = 'find . "$TMPDIR" "$TMPDIR/../home" -name left; exit 1'
     outputs = await bare.do("tests.run", path="again", command=["sh", "-c", look])

@@ -7,8 +7,7 @@ suite after the other; the time of the task is shared by all of them and by the 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
 import msgspec
 
@@ -30,16 +29,20 @@ MOST_DECLARING = 40
 SHORT_S = 60.0
 # What a runner is started through, where a package's folder of programs comes first on the PATH.
 PROGRAMS = ("node", "npm", "npx", "sh", "bash", "env", "python", "python3", "make")
-_HOME = """set -e
-find "$HOME" "$TMPDIR" -mindepth 1 -delete
+# What an earlier run left outside of the tree goes; then a new home under a name that nobody could
+# know before, and every file outside of dependency folders, and programs that hide others.
+_PRUNED = " -o ".join(f"-name {name}" for name in detection.DEPENDENCY_FOLDERS)
+_HIDING = " -o ".join(f"-name {name}" for name in PROGRAMS)
+_PREPARE = rf"""set -e
+emptied() {{ find "$HOME" "$TMPDIR" -mindepth 1 -delete; }}
+emptied 2> /dev/null || {{
+  find "$HOME" "$TMPDIR" -mindepth 1 -type d -exec chmod u+rwx {{}} \;
+  emptied
+}}
 made=$(mktemp -d)
 mkdir "$made/home" "$made/compiled"
 cat > "$made/home/.gitconfig"
-printf %s "$made"
-"""
-_PRUNED = " -o ".join(f"-name {name}" for name in detection.DEPENDENCY_FOLDERS)
-_HIDING = " -o ".join(f"-name {name}" for name in PROGRAMS)
-_LISTING = rf"""
+printf '%s\0' "$made"
 find . \( {_PRUNED} \) -prune -o \( -type f -o -type l \) -print0
 [ ! -d node_modules/.bin ] || find ./node_modules/.bin -maxdepth 1 \( {_HIDING} \) -print0
 """
@@ -86,46 +89,44 @@ class Runner:
         """All suites of the workspace as it is. Evidence is kept under names that end so."""
         for command in (*self._setup, *([self.command] if self.command else ())):
             check_command(command, {})
-        async with self._home(sandbox) as env:
-            self._env = env
-            survey = await self._survey(sandbox)
-            for argv in self._setup:
-                failed = await self._prepare(sandbox, argv, keep_as)
-                if failed is not None:
-                    return Outcome(survey=survey, results=(failed,), ready=False)
-            found = (
-                Found(suites=(detection.given(self.command),))
-                if self.command
-                else detection.detect(survey.repository)
-            )
-            results: list[SuiteResult] = []
-            tools: list[Missing] = []
-            packages: dict[str, Missing] = {}
-            said: list[bytes] = []
-            kept = ""
-            for suite in found.suites:
-                lacking = self._lacking(suite, survey)
-                done = None
-                if lacking is None:
-                    try:
-                        done, counts, problem, kept = await self._suite(sandbox, suite, keep_as)
-                    except Environmental as error:
-                        if error.code != "executable_missing":
-                            raise
-                        lacking = environment.tool(suite.command[0])
-                if done is None:
-                    assert lacking is not None
-                    tools.append(lacking)
-                    results.append(_cannot(suite, f"{lacking.what} is missing"))
-                    continue
-                said.append(_heading(suite, found) + done.stdout + b"\n" + done.stderr)
-                result = self._result(suite, done, counts, problem)
-                results.append(result)
-                if result.verdict == "failed":
-                    text = "\n".join((*result.counts.failures, _text(done)))
-                    lost = environment.missing(text, done.exit_code, survey.known)
-                    packages |= {one.what: one for one in lost}
-            self._keep(said, keep_as)
+        survey = await self._survey(sandbox)
+        for argv in self._setup:
+            failed = await self._prepare(sandbox, argv, keep_as)
+            if failed is not None:
+                return Outcome(survey=survey, results=(failed,), ready=False)
+        found = (
+            Found(suites=(detection.given(self.command),))
+            if self.command
+            else detection.detect(survey.repository)
+        )
+        results: list[SuiteResult] = []
+        tools: list[Missing] = []
+        packages: dict[str, Missing] = {}
+        said: list[bytes] = []
+        kept = ""
+        for suite in found.suites:
+            lacking = self._lacking(suite, survey)
+            done = None
+            if lacking is None:
+                try:
+                    done, counts, problem, kept = await self._suite(sandbox, suite, keep_as)
+                except Environmental as error:
+                    if error.code != "executable_missing":
+                        raise
+                    lacking = environment.tool(suite.command[0])
+            if done is None:
+                assert lacking is not None
+                tools.append(lacking)
+                results.append(_cannot(suite, f"{lacking.what} is missing"))
+                continue
+            said.append(_heading(suite, found) + done.stdout + b"\n" + done.stderr)
+            result = self._result(suite, done, counts, problem)
+            results.append(result)
+            if result.verdict == "failed":
+                text = "\n".join((*result.counts.failures, _text(done)))
+                lost = environment.missing(text, done.exit_code, survey.known)
+                packages |= {one.what: one for one in lost}
+        self._keep(said, keep_as)
         return Outcome(
             survey=survey,
             results=tuple(results),
@@ -217,31 +218,23 @@ class Runner:
 
     # -- the surroundings
 
-    @asynccontextmanager
-    async def _home(self, sandbox: Sandbox) -> AsyncIterator[dict[str, str]]:
-        """A new home, under a name that nobody could know before, and nothing else that an earlier
-        run of the order's code left outside of the tree."""
-        made = await sandbox.execute(["sh", "-c", _HOME], stdin=IDENTITY, timeout_s=SHORT_S)
-        folder = made.stdout.decode("utf-8", "replace")
+    async def _survey(self, sandbox: Sandbox) -> Survey:
+        made = await sandbox.execute(["sh", "-c", _PREPARE], stdin=IDENTITY, timeout_s=SHORT_S)
+        folder, *names = made.stdout.decode("utf-8", "surrogateescape").split("\0")
         if not made.success or not folder.startswith("/"):
             raise Environmental(
                 "sandbox_setup_failed",
                 f"No folder for the tests could be made: {shown(made.stderr)[:200]}",
                 hint="See whether the disk of the data directory is full.",
             )
-        try:
-            yield {
-                "HOME": f"{folder}/home",
-                "PYTHONNOUSERSITE": "1",
-                "PYTHONDONTWRITEBYTECODE": "1",
-                # Compiled files beside the sources may say something else than these.
-                "PYTHONPYCACHEPREFIX": f"{folder}/compiled",
-            }
-        finally:
-            await sandbox.execute(["rm", "-rf", "--", folder], timeout_s=SHORT_S)
-
-    async def _survey(self, sandbox: Sandbox) -> Survey:
-        files = await listing(sandbox)
+        self._env = {
+            "HOME": f"{folder}/home",
+            "PYTHONNOUSERSITE": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            # Compiled files beside the sources may say something else than these.
+            "PYTHONPYCACHEPREFIX": f"{folder}/compiled",
+        }
+        files = sorted(name.removeprefix("./") for name in names if name)
         contents = {}
         for path in detection.wanted(files):
             content = await read(sandbox, path, SETTING_LIMIT_BYTES)
@@ -269,13 +262,6 @@ class Runner:
         return (await sandbox.execute(probe, env=self._env, timeout_s=SHORT_S)).success
 
 
-async def listing(sandbox: Sandbox) -> list[str]:
-    """Every file outside of dependency folders, and programs that hide others."""
-    done = await sandbox.execute(["sh", "-c", _LISTING], timeout_s=SHORT_S)
-    found = done.stdout.decode("utf-8", "surrogateescape").split("\0")
-    return sorted(name.removeprefix("./") for name in found if name)
-
-
 async def read(
     sandbox: Sandbox, path: str | None, limit_bytes: int = junit.LIMIT_BYTES
 ) -> bytes | None:
@@ -295,9 +281,8 @@ async def _styled(sandbox: Sandbox, tests: Sequence[str]) -> list[str]:
 
 
 async def _take(sandbox: Sandbox, path: str) -> bytes | None:
-    """A private file's content, None when nothing was written; the file goes."""
+    """A private file's content, None when nothing was written."""
     done = await sandbox.execute(["cat", "--", path], timeout_s=30.0)
-    await sandbox.execute(["rm", "-rf", "--", path], timeout_s=30.0)
     return done.stdout if done.success and done.stdout and not done.truncated else None
 
 
