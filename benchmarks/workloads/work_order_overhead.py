@@ -3,7 +3,7 @@
 The script makes the git and process calls such an order needs, one after the other, with no
 journal, no supervision and no clean-up: what is left of our time beyond it is our overhead. Both
 fetch, make a workspace, let the agent work twice and commit each time, bring the commits to the
-mirror, run the tests once, count the changes, and push the branch.
+mirror, run the tests once on a clean checkout, count the changes, and push the branch.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ def run(quick: bool) -> Result:
 
 def bare_script(origin: Path, mirror: Path, place: Path, number: int) -> None:
     workspace, branch = place / f"script-{number}", f"order-{number}"
+    tested = place / f"script-{number}-tested"
     git(mirror, "fetch", "--quiet", "origin")
     base = git(mirror, "rev-parse", "refs/heads/main").strip()
     git(place, "clone", "--quiet", "--shared", "--branch", "main", str(mirror), str(workspace))
@@ -65,7 +66,9 @@ def bare_script(origin: Path, mirror: Path, place: Path, number: int) -> None:
         git(workspace, "commit", "--quiet", "--message", phase, "--trailer", f"Phase: {phase}")
         git(mirror, "fetch", "--quiet", str(workspace), f"{branch}:refs/orders/{branch}")
         git(mirror, "diff", "--numstat", base, f"refs/orders/{branch}")
-    subprocess.run(["./check.sh"], cwd=workspace, check=True, capture_output=True, timeout=60)
+    git(place, "clone", "--quiet", "--shared", "--no-checkout", str(mirror), str(tested))
+    git(tested, "checkout", "--quiet", git(mirror, "rev-parse", f"refs/orders/{branch}").strip())
+    subprocess.run(["./check.sh"], cwd=tested, check=True, capture_output=True, timeout=60)
     git(mirror, "ls-remote", "--quiet", str(origin), f"refs/heads/{branch}")
     git(mirror, "push", "--quiet", str(origin), f"refs/orders/{branch}:refs/heads/{branch}")
 
