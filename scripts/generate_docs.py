@@ -239,7 +239,7 @@ if (source_scan.SOURCE / "cli" / "main.py").is_file():
 
 
 def _short(where: str) -> str:
-    return where.removeprefix("src/agent_work_orders/")
+    return where.removeprefix("src/").removeprefix("agent_work_orders/")
 
 
 def _cell(text: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "agent_work_orders"
+SIMULATOR = ROOT / "src" / "github_simulator"
 TESTS = ROOT / "tests"
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[_.][a-z0-9]+)*")
@@ -67,7 +68,7 @@ class Cover:
 @cache
 def modules(*folders: Path) -> list[Module]:
     found = []
-    for folder in folders or (SOURCE,):
+    for folder in folders or (SOURCE, SIMULATOR):
         for path in sorted(folder.rglob("*.py")):
             found.append(Module(path, ast.parse(path.read_text(encoding="utf-8"))))
     return found

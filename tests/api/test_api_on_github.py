@@ -11,9 +11,9 @@ import pytest
 
 from agent_work_orders import settings as settings_room
 from agent_work_orders.settings import Settings
-from agent_work_orders.testing.github_simulator import scenery
-from agent_work_orders.testing.github_simulator.server import GithubSimulator
-from agent_work_orders.testing.github_simulator.standing import Cast, found
+from github_simulator.directing import scenery
+from github_simulator.server import GithubSimulator
+from github_simulator.standing import Cast, found
 
 FINDING = {"path": "basket.py", "line": 2, "severity": "error", "message": "Adds nothing up."}
 SAID = f"```json\n{json.dumps({'summary': 'Not yet.', 'findings': [FINDING]})}\n```"

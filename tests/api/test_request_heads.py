@@ -14,8 +14,8 @@ import pytest
 from tests.api.test_api_server import child, said
 
 from agent_work_orders.api.request_heads import HEAD_LIMIT_BYTES, HEAD_WITHIN_S, MAX_HALF_HEADS
-from agent_work_orders.testing.github_simulator.server import GithubSimulator
 from agent_work_orders.testing.model_simulator.server import ModelSimulator
+from github_simulator.server import GithubSimulator
 
 MEGABYTE = 1024 * 1024
 BEGIN = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"

@@ -21,11 +21,11 @@ import msgspec
 
 from agent_work_orders import ids
 from agent_work_orders.cli.demo import on_github
-from agent_work_orders.testing.github_simulator import founding
-from agent_work_orders.testing.github_simulator.admin import records
-from agent_work_orders.testing.github_simulator.faults import Fault
-from agent_work_orders.testing.github_simulator.server import GithubSimulator
-from agent_work_orders.testing.github_simulator.standing import found
+from github_simulator.changes import founding
+from github_simulator.directing.admin import records
+from github_simulator.outside.faults import Fault
+from github_simulator.server import GithubSimulator
+from github_simulator.standing import found
 
 WORD = "quinquereme-of-nineveh"
 """No secret: stands in the issue, and is to be found where its text goes."""

@@ -24,11 +24,11 @@ from github_writes import WRITES, Moment, Phase, Write
 
 from agent_work_orders.cli import over_http
 from agent_work_orders.cli.demo import on_github
-from agent_work_orders.testing.github_simulator import scenery
-from agent_work_orders.testing.github_simulator.admin import Nothing, records
-from agent_work_orders.testing.github_simulator.faults import Fault
-from agent_work_orders.testing.github_simulator.server import GithubSimulator
-from agent_work_orders.testing.github_simulator.standing import found
+from github_simulator.directing import scenery
+from github_simulator.directing.admin import Nothing, records
+from github_simulator.outside.faults import Fault
+from github_simulator.server import GithubSimulator
+from github_simulator.standing import found
 
 FINDINGS = 60
 PATIENCE_S = 240.0

@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from agent_work_orders.testing.github_simulator.faults import Fault
+from github_simulator.outside.faults import Fault
 
 Phase = Literal["making", "undoing"]
 Moment = Literal["before", "unanswered", "answered"]

@@ -16,12 +16,12 @@ import httpx
 import msgspec
 
 from agent_work_orders.cli.demo import on_github
-from agent_work_orders.testing.github_simulator import scenery
-from agent_work_orders.testing.github_simulator.admin import records
-from agent_work_orders.testing.github_simulator.records import Asked
-from agent_work_orders.testing.github_simulator.server import GithubSimulator
-from agent_work_orders.testing.github_simulator.standing import found
 from agent_work_orders.work_orders import reporter
+from github_simulator.directing import scenery
+from github_simulator.directing.admin import records
+from github_simulator.outside.records import Asked
+from github_simulator.server import GithubSimulator
+from github_simulator.standing import found
 
 HOUR_S, MINUTE_S = 60, 10
 TASKS = 16

@@ -18,7 +18,7 @@ from canary_play import WORD, CanaryPlay
 from canary_sinks import GIT_PROGRAMS, SINKS, Answers, Processes, data_directory, repositories
 
 from agent_work_orders.cli.demo import on_github
-from agent_work_orders.testing.github_simulator.server import GithubSimulator
+from github_simulator.server import GithubSimulator
 
 
 async def until(http: httpx.AsyncClient, path: str, key: str, status: str | None = None) -> Any:

@@ -16,8 +16,8 @@ from github_judge import verdicts
 from github_matrix import Play
 from github_writes import FAULTS, MOMENTS, NO_WRITES, WRITES, Moment, Write, kill, places
 
-from agent_work_orders.testing.github_simulator.faults import Fault
-from agent_work_orders.testing.github_simulator.server import GithubSimulator
+from github_simulator.outside.faults import Fault
+from github_simulator.server import GithubSimulator
 
 TABLE = Path(__file__).with_name("github_matrix.json")
 

@@ -11,9 +11,9 @@ from quota_play import HOUR_S, MINUTE_S, QuotaPlay, doubled, impolite, paid
 
 from agent_work_orders.clock import iso
 from agent_work_orders.github_integration import lane
-from agent_work_orders.testing.github_simulator.faults import Fault
-from agent_work_orders.testing.github_simulator.limits import Rules
-from agent_work_orders.testing.github_simulator.server import GithubSimulator
+from github_simulator.outside.faults import Fault
+from github_simulator.outside.limits import Rules
+from github_simulator.server import GithubSimulator
 
 ORDERS, QUOTA = 100, 500
 RULES = Rules(primary_per_hour=QUOTA, hour_s=HOUR_S, minute_s=MINUTE_S, block_s=MINUTE_S)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from webhook_play import WebhookPlay, happened
 
-from agent_work_orders.testing.github_simulator.faults import Fault
-from agent_work_orders.testing.github_simulator.server import GithubSimulator
+from github_simulator.outside.faults import Fault
+from github_simulator.server import GithubSimulator
 
 
 @pytest.fixture

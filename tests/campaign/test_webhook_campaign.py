@@ -19,10 +19,10 @@ from benchmarks.deliveries import Answered, Example
 from webhook_play import WebhookPlay
 
 from agent_work_orders.clock import SystemClock
-from agent_work_orders.testing.github_simulator import founding
-from agent_work_orders.testing.github_simulator.call import EVERYTHING, Actor
-from agent_work_orders.testing.github_simulator.server import GithubSimulator
 from benchmarks import deliveries
+from github_simulator.changes import founding
+from github_simulator.server import GithubSimulator
+from github_simulator.things.actor import EVERYTHING, Actor
 
 RATE_PER_S, SECONDS = 200, 10
 RULES = """

@@ -16,8 +16,8 @@ from typing import Any
 import httpx
 
 from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
-from agent_work_orders.testing.github_simulator.server import GithubSimulator
-from agent_work_orders.testing.github_simulator.standing import found
+from github_simulator.server import GithubSimulator
+from github_simulator.standing import found
 
 PROGRAM = [sys.executable, "-c", "from agent_work_orders.cli.main import main; main()"]
 WORKFLOW = """

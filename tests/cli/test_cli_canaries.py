@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from agent_work_orders import settings
 from agent_work_orders.cli.main import app
 from agent_work_orders.errors import Refused
-from agent_work_orders.testing.github_simulator.app_jwt import new_key_pair
+from github_simulator.outside.app_jwt import new_key_pair
 
 CANARY = "Kx7Qv2mZp9Lw4Rt8Ny3Hc6Bd"
 PIECE = 10

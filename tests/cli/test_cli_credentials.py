@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from agent_work_orders import settings
 from agent_work_orders.cli.main import app
-from agent_work_orders.testing.github_simulator.app_jwt import new_key_pair
+from github_simulator.outside.app_jwt import new_key_pair
 
 TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
 

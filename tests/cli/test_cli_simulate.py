@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 from agent_work_orders.clock import SystemClock
-from agent_work_orders.testing.github_simulator import app_jwt
+from github_simulator.outside import app_jwt
 
 
 def document(process: subprocess.Popen[str]) -> Any:

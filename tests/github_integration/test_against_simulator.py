@@ -28,11 +28,12 @@ from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.push import push
 from agent_work_orders.repositories.url import parse
-from agent_work_orders.testing.github_simulator import app_jwt, founding
-from agent_work_orders.testing.github_simulator.conversation import Comment
-from agent_work_orders.testing.github_simulator.faults import Fault
-from agent_work_orders.testing.github_simulator.limits import Rules
-from agent_work_orders.testing.github_simulator.server import GithubSimulator
+from github_simulator.changes import founding
+from github_simulator.outside import app_jwt
+from github_simulator.outside.faults import Fault
+from github_simulator.outside.limits import Rules
+from github_simulator.server import GithubSimulator
+from github_simulator.things.conversation import Comment
 
 pytestmark = pytest.mark.slow
 

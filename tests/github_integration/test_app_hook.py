@@ -13,7 +13,7 @@ from test_against_simulator import HERE, Stage, stage
 from agent_work_orders.errors import NotFound
 from agent_work_orders.github_integration.app_hook import AppHook
 from agent_work_orders.github_integration.hook import MOST_PAGES, Sent
-from agent_work_orders.testing.github_simulator.deliveries import Delivery
+from github_simulator.outside.deliveries import Delivery
 
 sys.path.append(str(Path(__file__).parents[1]))
 

@@ -16,10 +16,10 @@ from agent_work_orders.github_integration.quota import QuotaState
 from agent_work_orders.testing.conformance.forge import ForgeConformance
 from agent_work_orders.testing.conformance.hub import HubConformance
 from agent_work_orders.testing.fakes.simulated_transport import FULL_NAME, PERMISSIONS
-from agent_work_orders.testing.github_simulator import scenery
-from agent_work_orders.testing.github_simulator.faults import Fault
-from agent_work_orders.testing.github_simulator.limits import Rules
-from agent_work_orders.testing.github_simulator.server import GithubSimulator
+from github_simulator.directing import scenery
+from github_simulator.outside.faults import Fault
+from github_simulator.outside.limits import Rules
+from github_simulator.server import GithubSimulator
 
 pytestmark = pytest.mark.slow
 

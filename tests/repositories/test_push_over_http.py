@@ -15,10 +15,10 @@ from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.push import delete, push, remote_head
 from agent_work_orders.repositories.url import RepositoryUrl, parse
-from agent_work_orders.testing.github_simulator import founding
-from agent_work_orders.testing.github_simulator.faults import Fault
-from agent_work_orders.testing.github_simulator.repository import Protection, RequiredReviews
-from agent_work_orders.testing.github_simulator.server import GithubSimulator
+from github_simulator.changes import founding
+from github_simulator.outside.faults import Fault
+from github_simulator.server import GithubSimulator
+from github_simulator.things.repository import Protection, RequiredReviews
 
 BRANCH = "feat-wo-abcdefgh234567ab"
 CLOSED = Fault(kind="drop", applied=True, operation="git/receive-pack")

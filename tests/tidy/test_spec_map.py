@@ -15,6 +15,7 @@ CHAPTERS = {
     "SC": 2, "RB": 9, "HI": 3, "SE": 8, "OB": 6, "AP": 2, "UI": 7, "CL": 1, "OP": 8, "TR": 17,
 }  # fmt: skip
 STATES = {"done", "partial", "planned"}
+STARTS = (source_scan.SOURCE, source_scan.TESTS, ROOT, ROOT / "src")
 
 
 class Row(NamedTuple):
@@ -37,7 +38,7 @@ def paths(cell: str) -> list[str]:
 
 def exists(path: str) -> bool:
     """A module is named from the package, a test from tests/, other things from the top."""
-    return any((start / path).exists() for start in (source_scan.SOURCE, source_scan.TESTS, ROOT))
+    return any((start / path).exists() for start in STARTS)
 
 
 def test_every_row_is_there_once() -> None:

@@ -11,7 +11,7 @@ from agent_work_orders.cli import options
 from agent_work_orders.cli.outcome import guarded, wait_for
 
 if TYPE_CHECKING:
-    from agent_work_orders.testing.github_simulator.standing import Cast
+    from github_simulator.standing import Cast
 
 app = typer.Typer(
     no_args_is_help=True, help="Stand-ins on this machine for what the product talks to."
@@ -44,8 +44,8 @@ def github(
     import tempfile
 
     from agent_work_orders.cli.demo.sample import material
-    from agent_work_orders.testing.github_simulator.standing import stand
     from agent_work_orders.workflow_engine import yaml_source
+    from github_simulator.standing import stand
 
     files = {
         str(path): str(content)

@@ -16,11 +16,12 @@ from agent_work_orders.clock import Clock, SystemClock
 from agent_work_orders.errors import Environmental, NotFound, Permanent, Unknown
 from agent_work_orders.github_integration.forge import Repository
 from agent_work_orders.github_integration.github_forge import GithubForge
-from agent_work_orders.testing.github_simulator import founding
-from agent_work_orders.testing.github_simulator.call import Actor, Answer
-from agent_work_orders.testing.github_simulator.repository import Repository as SimulatedRepository
-from agent_work_orders.testing.github_simulator.routes import Router
-from agent_work_orders.testing.github_simulator.world import World
+from github_simulator.call import Answer
+from github_simulator.changes import founding
+from github_simulator.routes import Router
+from github_simulator.things.actor import Actor
+from github_simulator.things.repository import Repository as SimulatedRepository
+from github_simulator.world import World
 
 PERMISSIONS = {
     "actions": "write",
@@ -155,7 +156,7 @@ class SimulatedHub:
     """A forge on a world of its own: one repository of `octocat`, our App installed on it."""
 
     def __init__(self, folder: Path, clock: Clock | None = None) -> None:
-        self.world = World(folder, clock or SystemClock())
+        self.world = founding.new_world(folder, clock or SystemClock())
         self.world.lazy_mergeability = False
         self.octocat = founding.add_account(self.world, "octocat")
         self.owner = founding.add_account(self.world, "acme", "Organization")

@@ -1,0 +1,1 @@
+"""What every request is checked by: access, bodies, pages."""

@@ -1,0 +1,1 @@
+"""What is done on GitHub, and what follows from it."""

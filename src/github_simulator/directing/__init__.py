@@ -1,0 +1,1 @@
+"""For whoever directs the play from outside."""

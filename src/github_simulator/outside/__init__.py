@@ -1,0 +1,1 @@
+"""Sockets, credentials, limits, faults, git over HTTP, deliveries."""

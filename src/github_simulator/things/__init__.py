@@ -1,0 +1,1 @@
+"""What there is on GitHub: values, and the git repositories behind them."""
