@@ -2,7 +2,7 @@
 
 import { hashKey, type Query, type QueryClient, type QueryKey } from "@tanstack/react-query";
 
-import type { Stale } from "./live-cache";
+import type { Stale } from "./live/cache";
 
 const SOON_MS = 500;
 const EVIDENCE_MS = 1_000;

@@ -2,7 +2,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import { useEffect } from "react";
 
 import { bodyOf, http } from "./client";
-import { wakeLive } from "./live-store";
+import { wakeLive } from "./live/store";
 import { forgetPageSecret, keepPageSecret, onSignedInElsewhere } from "./page-secret";
 
 export const sessionKeys = { session: () => ["session"] as const };

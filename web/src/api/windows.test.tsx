@@ -3,7 +3,7 @@ import { act, renderHook, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { patchCache } from "./live-cache";
+import { patchCache } from "./live/cache";
 import { useLogWindow, useOrderWindow } from "./orders";
 import { MOST_PAGES, lastPage, pagesOf, remember } from "./page-window";
 import { aLine, aLog, aPage, anOrder, json, refusal, testClient } from "./test-fixtures";

@@ -1,6 +1,6 @@
 import { LoaderCircle, Radio, RefreshCw, type LucideIcon } from "lucide-react";
 
-import { useLiveState } from "@/api/live";
+import { useLiveState } from "@/api/live/live";
 import { cx } from "@/ui/cx";
 import { TONE_TEXT, type Tone } from "@/ui/tone";
 

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Outlet } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 
-import { startLive } from "@/api/live";
+import { startLive } from "@/api/live/live";
 import { sessionQuery } from "@/api/session";
 import { useNavCounts } from "@/app/nav";
 import { BottomBar, TopBar } from "@/app/phone-bars";

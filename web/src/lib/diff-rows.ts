@@ -1,6 +1,6 @@
 /** A diff as rows of one long virtual list, and the words that differ between two lines. */
 import type { DiffFile, DiffHunk, DiffLine } from "./diff";
-import { plural } from "./text";
+import { plural } from "@/lib/text";
 
 export type DiffRow =
   | { type: "file"; key: string; file: DiffFile; collapsed: boolean }

@@ -11,7 +11,7 @@ import {
 
 import { gitProgressQuery } from "@/api/orders";
 import type { Order } from "@/api/types";
-import { phaseSteps, type PhaseStep, type StepState } from "@/lib/phases";
+import { phaseSteps, type PhaseStep, type StepState } from "./phases";
 import { plural } from "@/lib/text";
 import { duration } from "@/lib/time";
 import { useNow } from "@/lib/use-now";

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 
-import { parseAnsi, type AnsiTone, type Segment } from "@/lib/ansi";
+import { parseAnsi, type AnsiTone, type Segment } from "./ansi";
 import { cx } from "@/ui/cx";
 
 import { MarkedText } from "./bounded-text";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { readArtifact } from "@/api/artifact-download";
 import type { Artifact } from "@/api/types";
 import { describeFailure } from "@/lib/failure";
-import { saveFile } from "@/lib/save-file";
+import { saveFile } from "./save-file";
 import { clean } from "@/lib/text";
 import { Button } from "@/ui/button";
 import { toast } from "@/ui/toast";

@@ -3,7 +3,7 @@ import { FileText, Package } from "lucide-react";
 
 import { artifactsQuery, artifactTextQuery } from "@/api/orders";
 import type { Artifact } from "@/api/types";
-import { bytes } from "@/lib/bytes";
+import { bytes } from "./bytes";
 import { clean, plural, truncate } from "@/lib/text";
 import { Card } from "@/ui/card";
 import { CopyButton } from "@/ui/copy-button";

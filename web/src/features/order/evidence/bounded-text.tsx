@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from "react";
 
-import { truncateAnsi } from "@/lib/ansi";
+import { truncateAnsi } from "./ansi";
 import { markMatches } from "@/lib/highlight";
 import { clean } from "@/lib/text";
 import { Button } from "@/ui/button";

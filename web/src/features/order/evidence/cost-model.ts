@@ -1,7 +1,7 @@
 /** What agents have cost, from what they themselves say at the end of each turn. */
-import type { TranscriptLike } from "@/lib/transcript";
+import type { TranscriptLike } from "./transcript";
 import type { CostCertainty } from "@/lib/money";
-import { usageOf } from "@/lib/transcript-usage";
+import { usageOf } from "./transcript-usage";
 
 export interface Spent {
   costUsd: number | null;

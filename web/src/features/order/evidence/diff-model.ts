@@ -2,7 +2,7 @@
 import type { DiffFile, DiffHunk, DiffLine } from "@/lib/diff";
 import { flattenDiff, type DiffRow } from "@/lib/diff-rows";
 import { clean } from "@/lib/text";
-import { wordDiff, type WordSpan } from "@/lib/word-diff";
+import { wordDiff, type WordSpan } from "./word-diff";
 
 export type DiffLayout = "unified" | "split";
 

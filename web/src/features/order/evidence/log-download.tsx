@@ -4,7 +4,7 @@ import { useState } from "react";
 import { readLogAsJsonLines } from "@/api/log-download";
 import type { LogFilter } from "@/api/orders";
 import { describeFailure } from "@/lib/failure";
-import { saveFile } from "@/lib/save-file";
+import { saveFile } from "./save-file";
 import { Button } from "@/ui/button";
 import { toast } from "@/ui/toast";
 

@@ -3,8 +3,8 @@ import type { LucideIcon } from "lucide-react";
 import { memo } from "react";
 
 import type { LogEntry } from "@/api/types";
-import { truncateAnsi } from "@/lib/ansi";
-import { logLine, type LogTone } from "@/lib/log-line";
+import { truncateAnsi } from "./ansi";
+import { logLine, type LogTone } from "./log-line";
 import { exact } from "@/lib/time";
 import { truncate } from "@/lib/text";
 import { CopyButton } from "@/ui/copy-button";

@@ -3,7 +3,7 @@ import { useMemo } from "react";
 
 import { artifactTextQuery } from "@/api/orders";
 import { clean, plural, truncate } from "@/lib/text";
-import { stripAnsi } from "@/lib/ansi";
+import { stripAnsi } from "./ansi";
 import { Badge } from "@/ui/badge";
 import { Card } from "@/ui/card";
 import { Code } from "@/ui/code";

@@ -1,6 +1,6 @@
 import { compact } from "@/lib/money";
 import { clean, plural, truncate } from "@/lib/text";
-import type { SystemBlock, UsageBlock } from "@/lib/transcript";
+import type { SystemBlock, UsageBlock } from "./transcript";
 import { cx } from "@/ui/cx";
 import { Money } from "@/ui/money";
 

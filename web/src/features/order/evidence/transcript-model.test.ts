@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Task } from "@/api/types";
-import { blocksOf } from "@/lib/transcript";
+import { blocksOf } from "./transcript";
 
 import { chosenTranscript, findBlocks, stepHit, transcriptChoices } from "./transcript-model";
 

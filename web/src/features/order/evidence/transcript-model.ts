@@ -1,6 +1,6 @@
 /** Which transcript to show, and where in it something is found. */
 import type { Task } from "@/api/types";
-import type { Block } from "@/lib/transcript";
+import type { Block } from "./transcript";
 
 export interface TranscriptChoice {
   /** The task's path, as the transcript is named. */

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 
 import { tasksQuery, transcriptEntries, transcriptQuery } from "@/api/orders";
 import { plural } from "@/lib/text";
-import { blocksOf } from "@/lib/transcript";
+import { blocksOf } from "./transcript";
 import { EmptyState } from "@/ui/empty-state";
 import { ErrorState } from "@/ui/error-state";
 import { VirtualList, type VirtualListHandle } from "@/ui/virtual-list";

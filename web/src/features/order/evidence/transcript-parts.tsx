@@ -12,9 +12,9 @@ import {
 } from "lucide-react";
 import type { ReactNode } from "react";
 
-import { stripAnsi, truncateAnsi } from "@/lib/ansi";
+import { stripAnsi, truncateAnsi } from "./ansi";
 import { truncate } from "@/lib/text";
-import type { Block } from "@/lib/transcript";
+import type { Block } from "./transcript";
 import { CopyButton } from "@/ui/copy-button";
 import { cx } from "@/ui/cx";
 

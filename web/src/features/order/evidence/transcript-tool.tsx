@@ -1,7 +1,7 @@
 import { CircleAlert, LoaderCircle } from "lucide-react";
 
 import { clean, truncate } from "@/lib/text";
-import type { ToolBlock } from "@/lib/transcript";
+import type { ToolBlock } from "./transcript";
 import { Badge } from "@/ui/badge";
 
 import { AnsiText } from "./ansi-text";

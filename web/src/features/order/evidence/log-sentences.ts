@@ -1,6 +1,6 @@
 /** The sentences of the events that orders are known to log (docs/reference/events.md). */
-import { firstLine, truncate } from "./text";
-import { duration } from "./time";
+import { firstLine, truncate } from "@/lib/text";
+import { duration } from "@/lib/time";
 
 type Fields = Record<string, unknown>;
 type Part = (name: string) => string;

@@ -2,10 +2,10 @@
 
 import type { QueryClient, QueryKey } from "@tanstack/react-query";
 
-import { orderKeys, type LogFilter, type PageAt } from "./order-keys";
-import { patch } from "./patch";
-import type { LogLine } from "./live-events";
-import type { LogEntry, LogPage } from "./types";
+import { orderKeys, type LogFilter, type PageAt } from "../order-keys";
+import { patch } from "../patch";
+import type { LogLine } from "./events";
+import type { LogEntry, LogPage } from "../types";
 
 /** Answers the pages that have to be asked for again: last pages to which the lines could not be
  * added, because they are filtered or because something is missing in between. */

@@ -2,12 +2,12 @@ import { QueryObserver, type QueryClient } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { startLive } from "./live";
-import { liveState } from "./live-store";
-import { orderKeys } from "./order-keys";
-import { forgetPageSecret, keepPageSecret } from "./page-secret";
-import { orderPageQuery } from "./orders";
-import { aPage, anOrder, json, moment, refusal, testClient } from "./test-fixtures";
-import type { OrderPage } from "./types";
+import { liveState } from "./store";
+import { orderKeys } from "../order-keys";
+import { forgetPageSecret, keepPageSecret } from "../page-secret";
+import { orderPageQuery } from "../orders";
+import { aPage, anOrder, json, moment, refusal, testClient } from "../test-fixtures";
+import type { OrderPage } from "../types";
 
 /** One request for events, answered by hand. */
 class Stream {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { logLine, type LogLike } from "./log-line";
 import { KNOWN_EVENTS } from "./log-sentences";
-import { seeded } from "./test-random";
+import { seeded } from "@/lib/test-random";
 
 const entry = (event: string, fields: Record<string, unknown> = {}, level = "info"): LogLike => ({
   timestamp: "2026-03-12T14:03:07.120Z",

@@ -1,6 +1,6 @@
 /** A line of an order's log as a sentence. Values come from anywhere and are kept as text. */
 import { asText, logSentence } from "./log-sentences";
-import { clockTime } from "./time";
+import { clockTime } from "@/lib/time";
 
 export interface LogLike {
   timestamp: string;

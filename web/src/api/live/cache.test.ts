@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import { approvalKeys } from "./approval-keys";
-import { Statuses, patchAll, patchCache } from "./live-cache";
-import { readEvent, type LiveEvent } from "./live-events";
-import { orderKeys } from "./order-keys";
+import { approvalKeys } from "../approval-keys";
+import { Statuses, patchAll, patchCache } from "./cache";
+import { readEvent, type LiveEvent } from "./events";
+import { orderKeys } from "../order-keys";
 import {
   aLine,
   aLog,
@@ -14,8 +14,8 @@ import {
   detailed,
   moment,
   testClient,
-} from "./test-fixtures";
-import type { Approval, LogPage, Order, OrderPage, OrderSummary, Task } from "./types";
+} from "../test-fixtures";
+import type { Approval, LogPage, Order, OrderPage, OrderSummary, Task } from "../types";
 
 function orderEvent(order: OrderSummary, tasks: Task[] = [], id = 1): LiveEvent {
   return { kind: "work_order", id, order, tasks };

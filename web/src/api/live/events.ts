@@ -1,6 +1,6 @@
 /** The server's events, as they come over the wire and as the cache takes them. */
 
-import type { ApprovalState, LogEntry, OrderSummary, TaskState } from "./types";
+import type { ApprovalState, LogEntry, OrderSummary, TaskState } from "../types";
 
 export interface TaskChange {
   path: string;

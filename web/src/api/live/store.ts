@@ -2,7 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 
-import type { LiveState } from "./live-state";
+import type { LiveState } from "./state";
 
 const listeners = new Set<() => void>();
 const sleepers = new Set<() => void>();

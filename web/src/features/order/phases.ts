@@ -1,5 +1,5 @@
 /** The steps of an order for its tracker, from what it has gone through and where it is. */
-import { between } from "./time";
+import { between } from "@/lib/time";
 
 export const PHASES = ["planning", "implementing", "testing", "completed"] as const;
 export type Phase = (typeof PHASES)[number];

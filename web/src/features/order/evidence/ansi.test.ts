@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { MAX_SEGMENTS, parseAnsi, stripAnsi, truncateAnsi } from "./ansi";
-import { seeded } from "./test-random";
+import { seeded } from "@/lib/test-random";
 
 const E = "\u001b";
 const texts = (line: string) => parseAnsi(line).map((one) => one.text);

@@ -7,19 +7,19 @@
 import type { QueryClient } from "@tanstack/react-query";
 
 import { OVERSIZED, type StreamMessage } from "./event-stream";
-import { isEventKind, readEvent } from "./live-events";
-import { LiveFeed } from "./live-feed";
-import { shared } from "./live-share";
-import { PATIENCE_MS, after, beginning, waitMs, type Happening } from "./live-state";
-import { onWake, setLiveState } from "./live-store";
-import { openStream, type LiveStream } from "./live-stream";
-import { Problem, isTransient } from "./problem";
-import { isLive } from "./refresh";
-import { sessionQuery } from "./session";
+import { isEventKind, readEvent } from "./events";
+import { LiveFeed } from "./feed";
+import { shared } from "./share";
+import { PATIENCE_MS, after, beginning, waitMs, type Happening } from "./state";
+import { onWake, setLiveState } from "./store";
+import { openStream, type LiveStream } from "./stream";
+import { Problem, isTransient } from "../problem";
+import { isLive } from "../refresh";
+import { sessionQuery } from "../session";
 
-export { patchCache } from "./live-cache";
-export type { LiveState } from "./live-state";
-export { useLiveState } from "./live-store";
+export { patchCache } from "./cache";
+export type { LiveState } from "./state";
+export { useLiveState } from "./store";
 
 const POLL_MS = 3_000;
 /** A page's first requests have their answers by then; what happened between an answer and the

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { after, beginning, waitMs, type Connection, type Happening } from "./live-state";
+import { after, beginning, waitMs, type Connection, type Happening } from "./state";
 
 const FAILED: Happening = { type: "failed" };
 const OPENED: Happening = { type: "opened" };

@@ -2,10 +2,10 @@
 
 import type { QueryClient, QueryKey } from "@tanstack/react-query";
 
-import { cachedPages } from "./order-cache";
-import type { OrderFilter } from "./order-keys";
-import { patch } from "./patch";
-import type { OrderPage, OrderSummary } from "./types";
+import { cachedPages } from "../order-cache";
+import type { OrderFilter } from "../order-keys";
+import { patch } from "../patch";
+import type { OrderPage, OrderSummary } from "../types";
 
 /** What changed of an order: as it is now, and the status that was last known. */
 export interface OrderChange {

@@ -2,9 +2,9 @@
 
 import type { QueryClient } from "@tanstack/react-query";
 
-import { Statuses, patchAll } from "./live-cache";
-import type { LiveEvent } from "./live-events";
-import { Refresher } from "./refresh";
+import { Statuses, patchAll } from "./cache";
+import type { LiveEvent } from "./events";
+import { Refresher } from "../refresh";
 
 /** Hidden pages have no frames. */
 const HIDDEN_MS = 250;

@@ -3,16 +3,16 @@
 
 import type { QueryClient, QueryKey } from "@tanstack/react-query";
 
-import { cachedApproval, putApproval } from "./approval-cache";
-import { approvalKeys } from "./approval-keys";
-import type { LiveEvent, LogLine, TaskChange } from "./live-events";
-import { isNewer, patchLists, type OrderChange } from "./live-lists";
-import { patchLogs } from "./live-logs";
-import { cachedOrder } from "./order-cache";
-import { orderKeys } from "./order-keys";
-import { patch } from "./patch";
-import { statusKeys } from "./status";
-import type { Order, Task } from "./types";
+import { cachedApproval, putApproval } from "../approval-cache";
+import { approvalKeys } from "../approval-keys";
+import type { LiveEvent, LogLine, TaskChange } from "./events";
+import { isNewer, patchLists, type OrderChange } from "./lists";
+import { patchLogs } from "./logs";
+import { cachedOrder } from "../order-cache";
+import { orderKeys } from "../order-keys";
+import { patch } from "../patch";
+import { statusKeys } from "../status";
+import type { Order, Task } from "../types";
 
 /** What to ask for again: `soon` by key, and `evidence` of orders (git, diff, transcript…), which
  * costs more and changes with every line of a log. */

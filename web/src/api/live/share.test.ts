@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { StreamMessage } from "./event-stream";
-import { shared, thisBrowser, type Browser } from "./live-share";
-import type { LiveStream, StreamHandlers } from "./live-stream";
+import { shared, thisBrowser, type Browser } from "./share";
+import type { LiveStream, StreamHandlers } from "./stream";
 
 type Channel = ReturnType<Browser["channel"]>;
 interface Waiting {

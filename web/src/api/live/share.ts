@@ -9,7 +9,7 @@
  * behaves as after the server's `reset` and reads anew what it shows. */
 
 import type { StreamMessage } from "./event-stream";
-import type { LiveStream, OpenStream, StreamHandlers } from "./live-stream";
+import type { LiveStream, OpenStream, StreamHandlers } from "./stream";
 
 /** Another one when what is said changes: tabs of an older dashboard may still be open. */
 const NAME = "awo-live-1";

@@ -3,7 +3,7 @@
  * terminal would obey — cursor moves, titles, links, device strings — is dropped. Linear in the
  * length of the line, and bounded in the number of segments.
  */
-import { clean, head } from "./text";
+import { clean, head } from "@/lib/text";
 
 const COLOURS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"] as const;
 type Colour = (typeof COLOURS)[number];

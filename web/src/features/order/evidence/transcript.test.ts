@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { seeded } from "./test-random";
+import { seeded } from "@/lib/test-random";
 import { blocksOf, preview, shown, type TranscriptLike } from "./transcript";
 
 let cursor = 0;

@@ -1,7 +1,7 @@
 /** One connection to the server's events. Whoever opens it decides what to do when it ends. */
 
 import { EventStreamReader, type StreamMessage } from "./event-stream";
-import { pageHeaders } from "./page-secret";
+import { pageHeaders } from "../page-secret";
 
 export interface StreamHandlers {
   opened(): void;

@@ -4,7 +4,7 @@
  */
 import { usageOf, type Usage } from "./transcript-usage";
 import { stripAnsi, truncateAnsi } from "./ansi";
-import { firstLine, head, truncate } from "./text";
+import { firstLine, head, truncate } from "@/lib/text";
 
 export interface TranscriptLike {
   cursor: number;
