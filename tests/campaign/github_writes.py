@@ -141,7 +141,7 @@ def places() -> set[str]:
     """Where the code sends something that is no read: `module.function METHOD`."""
     found = {
         f"{file.stem}.{name} {method}"
-        for file in (SOURCE / "github_integration").glob("*.py")
+        for file in (SOURCE / "github_integration").rglob("*.py")
         for name, method in _sending(ast.parse(file.read_text("utf-8")))
     }
     pushing = ast.parse((SOURCE / "repositories" / "push.py").read_text("utf-8"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from agent_work_orders.cli.main import main
-from agent_work_orders.github_integration import lane
+from agent_work_orders.github_integration.http import lane
 
 if __name__ == "__main__":
     lane.HOUR_MS = 1000 * int(os.environ["SHORT_HOUR_S"])

@@ -10,7 +10,7 @@ import pytest
 from quota_play import HOUR_S, MINUTE_S, QuotaPlay, doubled, impolite, paid
 
 from agent_work_orders.clock import iso
-from agent_work_orders.github_integration import lane
+from agent_work_orders.github_integration.http import lane
 from github_simulator.outside.faults import Fault
 from github_simulator.outside.limits import Rules
 from github_simulator.server import GithubSimulator

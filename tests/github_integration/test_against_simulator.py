@@ -15,14 +15,14 @@ import msgspec
 import pytest
 
 from agent_work_orders.errors import AgentWorkOrdersError, Environmental, Permanent, Unknown
-from agent_work_orders.github_integration.app_credentials import AppCredentials
-from agent_work_orders.github_integration.app_key import AppKey
-from agent_work_orders.github_integration.asking import Asking
 from agent_work_orders.github_integration.client import GithubClient
-from agent_work_orders.github_integration.exchange import Exchange, Request
 from agent_work_orders.github_integration.forge import Repository
-from agent_work_orders.github_integration.git_logins import GitLogins
-from agent_work_orders.github_integration.governor import DurableGovernor
+from agent_work_orders.github_integration.http.governor import DurableGovernor
+from agent_work_orders.github_integration.http.one_request import Exchange, Request
+from agent_work_orders.github_integration.http.retrying import Retrying
+from agent_work_orders.github_integration.identity.app_credentials import AppCredentials
+from agent_work_orders.github_integration.identity.app_key import AppKey
+from agent_work_orders.github_integration.identity.git_logins import GitLogins
 from agent_work_orders.github_integration.quota import QuotaHeld, QuotaState
 from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.mirrors import Mirrors
@@ -65,7 +65,7 @@ class Stage(msgspec.Struct, kw_only=True):
     client: GithubClient
     credentials: AppCredentials
     governor: DurableGovernor
-    asking: Asking
+    asking: Retrying
     memory: Memory
     installation: Any
     owner: Any
@@ -100,7 +100,7 @@ async def stage(
 
         async with Exchange(secure=False, deadline_s=deadline_s) as exchange:
             governor = DurableGovernor(memory, github.clock, chance=chance, sleep=sleep)
-            asking = Asking(
+            asking = Retrying(
                 exchange, governor, github.clock, api_url=github.url, chance=chance, sleep=sleep
             )
             credentials = AppCredentials(

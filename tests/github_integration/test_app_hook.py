@@ -1,4 +1,4 @@
-"""Asking GitHub for deliveries that failed, against the simulator and its refusals."""
+"""Retrying GitHub for deliveries that failed, against the simulator and its refusals."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from test_against_simulator import HERE, Stage, stage
 
 from agent_work_orders.errors import NotFound
-from agent_work_orders.github_integration.app_hook import AppHook
 from agent_work_orders.github_integration.hook import MOST_PAGES, Sent
+from agent_work_orders.github_integration.resources.app_hook import AppHook
 from github_simulator.outside.deliveries import Delivery
 
 sys.path.append(str(Path(__file__).parents[1]))

@@ -23,13 +23,13 @@ from agent_work_orders.errors import (
     Transient,
     Unknown,
 )
-from agent_work_orders.github_integration.asking import Asking
 from agent_work_orders.github_integration.client import GithubClient
-from agent_work_orders.github_integration.credentials import TokenCredentials
-from agent_work_orders.github_integration.etags import LARGEST_BYTES, Etags
-from agent_work_orders.github_integration.exchange import Answer, Exchange
 from agent_work_orders.github_integration.forge import Repository
-from agent_work_orders.github_integration.governor import DurableGovernor
+from agent_work_orders.github_integration.http.etags import LARGEST_BYTES, Etags
+from agent_work_orders.github_integration.http.governor import DurableGovernor
+from agent_work_orders.github_integration.http.one_request import Answer, Exchange
+from agent_work_orders.github_integration.http.retrying import Retrying
+from agent_work_orders.github_integration.identity.credentials import TokenCredentials
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.github_integration.quota_memory import KeptQuota
 from agent_work_orders.github_integration.transport import Transport
@@ -67,7 +67,7 @@ def scene(store: SqliteStore, time: FakeTime) -> Opened:
             governor = DurableGovernor(
                 KeptQuota(store.quota), time, chance=chance, sleep=time.sleep
             )
-            asking = Asking(
+            asking = Retrying(
                 exchange,
                 governor,
                 time,

@@ -9,7 +9,7 @@ import pytest
 from scripted import LOGIN, REPOSITORY, made, missing
 
 from agent_work_orders.errors import Permanent, Transient
-from agent_work_orders.github_integration import markers
+from agent_work_orders.github_integration.resources import markers
 
 
 def comment(number: int, login: str, body: str) -> dict[str, Any]:

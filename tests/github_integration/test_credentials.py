@@ -20,15 +20,15 @@ from small_service import Heard, Reply, SmallService
 
 from agent_work_orders.clock import iso
 from agent_work_orders.errors import Environmental, Permanent, Refused
-from agent_work_orders.github_integration import app_credentials
-from agent_work_orders.github_integration.app_credentials import EARLY_MS, AppCredentials
-from agent_work_orders.github_integration.app_key import AppKey
-from agent_work_orders.github_integration.asking import Asking
 from agent_work_orders.github_integration.client import GithubClient
-from agent_work_orders.github_integration.credentials import Credentials, TokenCredentials
-from agent_work_orders.github_integration.exchange import Exchange
 from agent_work_orders.github_integration.forge import Repository
-from agent_work_orders.github_integration.governor import DurableGovernor
+from agent_work_orders.github_integration.http.governor import DurableGovernor
+from agent_work_orders.github_integration.http.one_request import Exchange
+from agent_work_orders.github_integration.http.retrying import Retrying
+from agent_work_orders.github_integration.identity import app_credentials
+from agent_work_orders.github_integration.identity.app_credentials import EARLY_MS, AppCredentials
+from agent_work_orders.github_integration.identity.app_key import AppKey
+from agent_work_orders.github_integration.identity.credentials import Credentials, TokenCredentials
 from agent_work_orders.github_integration.quota_memory import KeptQuota
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
 
@@ -155,7 +155,7 @@ def scene(store: SqliteStore, time: FakeTime) -> Opened:
             chance = random.Random(3)
             memory = KeptQuota(store.quota)
             governor = DurableGovernor(memory, time, chance=chance, sleep=time.sleep)
-            asking = Asking(
+            asking = Retrying(
                 exchange, governor, time, api_url=service.url, chance=chance, sleep=time.sleep
             )
             learned: list[str] = []

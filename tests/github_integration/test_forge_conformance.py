@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from agent_work_orders.github_integration import pulls, reviews
 from agent_work_orders.github_integration.forge import Hub, Repository
 from agent_work_orders.github_integration.local_forge import LocalForge
+from agent_work_orders.github_integration.resources import pulls, reviews
 from agent_work_orders.testing.conformance.forge import ForgeConformance
 from agent_work_orders.testing.conformance.hub import HubConformance
 from agent_work_orders.testing.fakes.simulated_transport import SimulatedHub, lost

@@ -11,9 +11,9 @@ import pytest
 from fake_time import FakeTime
 
 from agent_work_orders.errors import Broken
-from agent_work_orders.github_integration import lane as rules
-from agent_work_orders.github_integration import outage
-from agent_work_orders.github_integration.governor import DurableGovernor
+from agent_work_orders.github_integration.http import lane as rules
+from agent_work_orders.github_integration.http import outage
+from agent_work_orders.github_integration.http.governor import DurableGovernor
 from agent_work_orders.github_integration.quota import PATIENCE_S, Priority, QuotaHeld
 from agent_work_orders.github_integration.quota_memory import KeptQuota
 from agent_work_orders.state_manager.sqlite.store import SqliteStore

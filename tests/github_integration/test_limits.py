@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_work_orders.github_integration.limits import (
+from agent_work_orders.github_integration.http.limits import (
     LONGEST_MS,
     Counted,
     Limited,

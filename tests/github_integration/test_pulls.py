@@ -9,9 +9,9 @@ import pytest
 from scripted import LOGIN, REPOSITORY, Turns, made, missing, pull, refused
 
 from agent_work_orders.errors import NotFound, Permanent, Unknown
-from agent_work_orders.github_integration import markers
 from agent_work_orders.github_integration.forge import Proposal
-from agent_work_orders.github_integration.speaker import REREAD_S
+from agent_work_orders.github_integration.resources import markers
+from agent_work_orders.github_integration.resources.resource import REREAD_S
 
 KEY = "wo-aaaaaaaaaaaaaaaa:pull_request"
 MARKED = f"B\n\n{markers.marker(KEY)}"

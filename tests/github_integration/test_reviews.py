@@ -8,9 +8,9 @@ import pytest
 from scripted import LOGIN, REPOSITORY, Scripted, made, refused
 
 from agent_work_orders.errors import Permanent
-from agent_work_orders.github_integration import markers
 from agent_work_orders.github_integration.forge import LineComment, Review
-from agent_work_orders.github_integration.patch import lines
+from agent_work_orders.github_integration.resources import markers
+from agent_work_orders.github_integration.resources.patch import lines
 
 PATCH = (
     "@@ -1,3 +1,4 @@ def f():\n one\n-two\n+zwei\n+drei\n three\n"

@@ -9,16 +9,16 @@ from urllib.parse import urlencode
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Broken, NotFound, Transient, Unknown
-from agent_work_orders.github_integration import answers, graphql
-from agent_work_orders.github_integration.asking import Asking, encoded
 from agent_work_orders.github_integration.credential import Credential
-from agent_work_orders.github_integration.credentials import Credentials
-from agent_work_orders.github_integration.etags import Etags
-from agent_work_orders.github_integration.exchange import Answer, Request
 from agent_work_orders.github_integration.forge import Repository
-from agent_work_orders.github_integration.governor import Sleep
-from agent_work_orders.github_integration.limits import GRAPHQL
-from agent_work_orders.github_integration.pages import PER_PAGE, Walk
+from agent_work_orders.github_integration.http import answers, graphql
+from agent_work_orders.github_integration.http.etags import Etags
+from agent_work_orders.github_integration.http.governor import Sleep
+from agent_work_orders.github_integration.http.limits import GRAPHQL
+from agent_work_orders.github_integration.http.one_request import Answer, Request
+from agent_work_orders.github_integration.http.pages import PER_PAGE, Walk
+from agent_work_orders.github_integration.http.retrying import Retrying, encoded
+from agent_work_orders.github_integration.identity.credentials import Credentials
 from agent_work_orders.github_integration.quota import Priority, QuotaHeld
 from agent_work_orders.github_integration.transport import Method, Query
 
@@ -33,14 +33,14 @@ _FULL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 class GithubClient:
     def __init__(
         self,
-        asking: Asking,
+        retrying: Retrying,
         credentials: Credentials,
         clock: Clock,
         *,
         sleep: Sleep,
         etags: Etags | None = None,
     ) -> None:
-        self._asking = asking
+        self._retrying = retrying
         self._credentials = credentials
         self._clock = clock
         self._sleep = sleep
@@ -99,7 +99,7 @@ class GithubClient:
         return None
 
     async def _read(self, repository: Repository, url: str, priority: Priority) -> Answer:
-        what = f"read {_place(self._asking.api_url, url)}"
+        what = f"read {_place(self._retrying.api_url, url)}"
         credential = await self._credentials.of(repository.full_name)
         known = self._etags.get(credential.name, url)
         etag = known.headers["etag"] if known is not None else ""
@@ -132,7 +132,7 @@ class GithubClient:
             creates=creates or method == "POST",
             priority=priority,
         )
-        what = f"{method} {_place(self._asking.api_url, url)}"
+        what = f"{method} {_place(self._retrying.api_url, url)}"
         credential = await self._credentials.of(repository.full_name)
         return answers.value(await self._asked(what, request, repository, credential))
 
@@ -147,7 +147,7 @@ class GithubClient:
     ) -> dict[str, Any]:
         request = Request(
             method="POST",
-            url=graphql.address(self._asking.api_url),
+            url=graphql.address(self._retrying.api_url),
             body=encoded({"query": query, "variables": variables}),
             writes=writes,
             priority=priority,
@@ -180,10 +180,10 @@ class GithubClient:
     ) -> Answer:
         """The answer of a success, or its failure. A credential that is not accepted any more is
         replaced once."""
-        answer = await self._asking.ask(what, request, credential)
+        answer = await self._retrying.ask(what, request, credential)
         if answer.status == 401 and await self._credentials.refused(credential):
             credential = await self._credentials.of(repository.full_name)
-            answer = await self._asking.ask(what, request, credential)
+            answer = await self._retrying.ask(what, request, credential)
         if answer.status < 400:
             return answer
         failure = answers.refusal(what, answer, credential, repository=repository.full_name)
@@ -197,7 +197,7 @@ class GithubClient:
         if url != itself:
             request = Request(method="GET", url=itself, priority="person")
             what = f"look for {repository.full_name}"
-            answer = await self._asking.ask(what, request, credential)
+            answer = await self._retrying.ask(what, request, credential)
             if answer.status != 404:
                 return
         raise answers.access_lost(
@@ -214,7 +214,7 @@ class GithubClient:
                 f"Not a path of a repository on GitHub: {name[:200]!r} {path[:200]!r}",
                 hint="Report this with the order's log.",
             )
-        url = f"{self._asking.api_url}/repos/{name}" + (f"/{path}" if path else "")
+        url = f"{self._retrying.api_url}/repos/{name}" + (f"/{path}" if path else "")
         return f"{url}?{urlencode(query)}" if query else url
 
 

@@ -12,18 +12,18 @@ import msgspec
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.github_integration.account import Account
-from agent_work_orders.github_integration.app_credentials import AppCredentials
-from agent_work_orders.github_integration.app_hook import AppHook
-from agent_work_orders.github_integration.app_key import AppKey
-from agent_work_orders.github_integration.asking import Asking
 from agent_work_orders.github_integration.client import GithubClient
-from agent_work_orders.github_integration.credentials import Credentials, TokenCredentials
-from agent_work_orders.github_integration.exchange import Exchange
-from agent_work_orders.github_integration.git_logins import GitLogins
 from agent_work_orders.github_integration.github_forge import GithubForge
-from agent_work_orders.github_integration.governor import DurableGovernor
 from agent_work_orders.github_integration.hook import Hook
+from agent_work_orders.github_integration.http.governor import DurableGovernor
+from agent_work_orders.github_integration.http.one_request import Exchange
+from agent_work_orders.github_integration.http.retrying import Retrying
+from agent_work_orders.github_integration.identity.app_credentials import AppCredentials
+from agent_work_orders.github_integration.identity.app_key import AppKey
+from agent_work_orders.github_integration.identity.credentials import Credentials, TokenCredentials
+from agent_work_orders.github_integration.identity.git_logins import GitLogins
 from agent_work_orders.github_integration.quota import QuotaMemory
+from agent_work_orders.github_integration.resources.app_hook import AppHook
 
 
 class Connection(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,12 +44,12 @@ async def connect(
     governor = DurableGovernor(memory, clock, chance=chance)
     secure = account.api_url.startswith("https:")
     async with Exchange(secure=secure, deadline_s=account.timeout_s) as exchange:
-        asking = Asking(exchange, governor, clock, api_url=account.api_url, chance=chance)
+        retrying = Retrying(exchange, governor, clock, api_url=account.api_url, chance=chance)
         credentials: Credentials
         hook: Hook | None = None
         if account.app_id:
             credentials = app = AppCredentials(
-                asking,
+                retrying,
                 AppKey(account.app_id, account.private_key),
                 clock,
                 learn=learn,
@@ -57,8 +57,8 @@ async def connect(
             )
             hook = AppHook(app, account.api_url)
         else:
-            credentials = TokenCredentials(asking, account.token)
-        client = GithubClient(asking, credentials, clock, sleep=asyncio.sleep)
+            credentials = TokenCredentials(retrying, account.token)
+        client = GithubClient(retrying, credentials, clock, sleep=asyncio.sleep)
         linked = {urlsplit(url).netloc for url in (account.server_url, account.public_url) if url}
         forge = GithubForge(client, hosts=frozenset(linked), public_url=account.public_url)
         try:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from agent_work_orders.github_integration.administration import Administration
-from agent_work_orders.github_integration.checks import Checks
-from agent_work_orders.github_integration.conversation import Conversation
 from agent_work_orders.github_integration.quota import Priority
-from agent_work_orders.github_integration.reviews import Reviews
+from agent_work_orders.github_integration.resources.administration import Administration
+from agent_work_orders.github_integration.resources.checks import Checks
+from agent_work_orders.github_integration.resources.conversation import Conversation
+from agent_work_orders.github_integration.resources.reviews import Reviews
 
 
 class GithubForge(Reviews, Conversation, Checks, Administration):

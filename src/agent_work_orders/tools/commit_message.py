@@ -5,7 +5,7 @@ What agents and people said in it notifies nobody, closes nothing and links nowh
 
 from __future__ import annotations
 
-from agent_work_orders.github_integration import neutral
+from agent_work_orders.github_integration.resources import untrusted_text
 from agent_work_orders.tools.tool import Order
 
 ORDER = "Awo-Order"
@@ -36,7 +36,7 @@ def title(order: Order, subject: str = "") -> str:
 
 
 def _said(text: str) -> str:
-    return neutral.subject(one_line(text))
+    return untrusted_text.subject(one_line(text))
 
 
 def one_line(text: str) -> str:

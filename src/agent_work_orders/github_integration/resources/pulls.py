@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from agent_work_orders.errors import NotFound, Permanent, Refused
-from agent_work_orders.github_integration import markers, neutral, wire
 from agent_work_orders.github_integration.forge import (
     ChangedFile,
     Proposal,
     PullRequest,
     Repository,
 )
-from agent_work_orders.github_integration.speaker import Speaker
+from agent_work_orders.github_integration.resources import markers, untrusted_text, wire
+from agent_work_orders.github_integration.resources.resource import Resource
 
 MergeMethod = Literal["merge", "squash", "rebase"]
 
@@ -34,7 +34,7 @@ mutation($id: ID!, $method: PullRequestMergeMethod!) {
 }"""
 
 
-class Pulls(Speaker):
+class Pulls(Resource):
     async def find_pull_request(
         self, repository: Repository, key: str, head_branch: str
     ) -> PullRequest | None:
@@ -58,7 +58,7 @@ class Pulls(Speaker):
 
     async def open_pull_request(self, proposal: Proposal, key: str) -> PullRequest:
         body = {
-            "title": neutral.line(proposal.title, markers.TITLE_LIMIT),
+            "title": untrusted_text.line(proposal.title, markers.TITLE_LIMIT),
             "body": self._body(proposal, key),
             "head": proposal.head_branch,
             "base": proposal.base_branch,
@@ -102,7 +102,7 @@ class Pulls(Speaker):
         repository, path = proposal.repository, f"pulls/{number}"
         before = await self._pull(repository, number)
         changes: dict[str, Any] = {
-            "title": neutral.line(proposal.title, markers.TITLE_LIMIT),
+            "title": untrusted_text.line(proposal.title, markers.TITLE_LIMIT),
             "body": self._body(proposal, key),
         }
         if before.state == "open" and before.base.ref != proposal.base_branch:
@@ -185,7 +185,7 @@ class Pulls(Speaker):
 
     def _body(self, proposal: Proposal, key: str) -> str:
         closes = f"Closes #{proposal.closes}" if proposal.closes else ""
-        facts = neutral.harmless(proposal.facts, self._hosts)
+        facts = untrusted_text.harmless(proposal.facts, self._hosts)
         ours = [facts, self._link(proposal.order_id), closes]
         return self._seal(proposal.body, key, "\n\n".join(filter(None, ours)))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from agent_work_orders.github_integration.exchange import Answer
+from agent_work_orders.github_integration.http.one_request import Answer
 
 MOST = 2_000
 MOST_BYTES = 32 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""Asking until there is an answer that can be believed, as far as that is safe.
+"""Retrying until there is an answer that can be believed, as far as that is safe.
 
 Rules:
 - Every request waits for the governor's turn. An answer that is a limit goes back there: the
@@ -23,9 +23,11 @@ import msgspec
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Permanent, Transient, Unknown
-from agent_work_orders.github_integration import answers
 from agent_work_orders.github_integration.credential import Credential
-from agent_work_orders.github_integration.exchange import (
+from agent_work_orders.github_integration.http import answers
+from agent_work_orders.github_integration.http.governor import Sleep
+from agent_work_orders.github_integration.http.limits import limited
+from agent_work_orders.github_integration.http.one_request import (
     Answer,
     Exchange,
     Lost,
@@ -33,8 +35,6 @@ from agent_work_orders.github_integration.exchange import (
     Request,
     TooMuch,
 )
-from agent_work_orders.github_integration.governor import Sleep
-from agent_work_orders.github_integration.limits import limited
 from agent_work_orders.github_integration.quota import Governor, QuotaHeld
 
 ATTEMPTS = 3
@@ -46,7 +46,7 @@ _MOVED = (301, 302, 303, 307, 308)
 _BY_ID = re.compile(r"/repositories/[0-9]{1,19}(?=/|\Z)")
 
 
-class Asking:
+class Retrying:
     def __init__(
         self,
         exchange: Exchange,

@@ -10,11 +10,12 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import msgspec
 
-from agent_work_orders.github_integration import answers, wire
-from agent_work_orders.github_integration.app_credentials import AppCredentials
-from agent_work_orders.github_integration.exchange import Answer, Request
 from agent_work_orders.github_integration.hook import MOST_PAGES, Sent
-from agent_work_orders.github_integration.pages import PER_PAGE, next_link
+from agent_work_orders.github_integration.http import answers
+from agent_work_orders.github_integration.http.one_request import Answer, Request
+from agent_work_orders.github_integration.http.pages import PER_PAGE, next_link
+from agent_work_orders.github_integration.identity.app_credentials import AppCredentials
+from agent_work_orders.github_integration.resources import wire
 
 PATH = "/app/hook/deliveries"
 

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 import msgspec
 
 from agent_work_orders.errors import AgentWorkOrdersError, Environmental, Permanent
-from agent_work_orders.github_integration import answers
-from agent_work_orders.github_integration.asking import Asking
 from agent_work_orders.github_integration.credential import Credential
-from agent_work_orders.github_integration.exchange import Answer, Request
+from agent_work_orders.github_integration.http import answers
+from agent_work_orders.github_integration.http.one_request import Answer, Request
+from agent_work_orders.github_integration.http.retrying import Retrying
 
 Permissions = Mapping[str, str]
 
@@ -56,8 +56,8 @@ class Credentials(Protocol):
 class TokenCredentials:
     """A plain token: cannot be narrowed, renewed or revoked."""
 
-    def __init__(self, asking: Asking, token: str) -> None:
-        self._asking = asking
+    def __init__(self, retrying: Retrying, token: str) -> None:
+        self._retrying = retrying
         mark = hashlib.sha256(token.encode()).hexdigest()[:4]
         self._credential = Credential(name=f"token:{mark}", token=token)
         self._login = ""
@@ -89,9 +89,9 @@ class TokenCredentials:
 
     async def account(self) -> str:
         if not self._login:
-            request = Request(method="GET", url=f"{self._asking.api_url}/user")
+            request = Request(method="GET", url=f"{self._retrying.api_url}/user")
             what = "learn whose the token is"
-            answer = await self._asking.ask(what, request, self._credential)
+            answer = await self._retrying.ask(what, request, self._credential)
             self._login = text(good(what, answer, self._credential), "login")
         return self._login
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from agent_work_orders.github_integration import neutral
+from agent_work_orders.github_integration.resources import untrusted_text
 
 # "body is too long (maximum is 65536 characters)" for issues, comments, reviews and pull
 # requests; `output.summary` and `output.text` of a check say 65535: one number for all.
@@ -35,7 +35,7 @@ def seal(text: str, key: str, hosts: frozenset[str], *, ours: str = "") -> str:
     """A stranger's text as the body of our write: harmless, bounded, marked. `ours` is added as
     it is: what only we may say."""
     tail = f"\n\n{ours}" if ours else ""
-    return bounded(neutral.harmless(text, hosts), f"{tail}\n\n{marker(key)}")
+    return bounded(untrusted_text.harmless(text, hosts), f"{tail}\n\n{marker(key)}")
 
 
 def bounded(text: str, tail: str = "", limit: int = BODY_LIMIT) -> str:
@@ -50,5 +50,5 @@ def bounded(text: str, tail: str = "", limit: int = BODY_LIMIT) -> str:
 
 
 def _closed(text: str) -> str:
-    fence = neutral.open_fence(text)
+    fence = untrusted_text.open_fence(text)
     return f"{text}\n{fence}" if fence else text

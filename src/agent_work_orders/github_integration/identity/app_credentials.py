@@ -22,13 +22,18 @@ import msgspec
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import AgentWorkOrdersError, Environmental, NotFound, Permanent
-from agent_work_orders.github_integration import answers
-from agent_work_orders.github_integration.app_key import AppKey
-from agent_work_orders.github_integration.asking import Asking, encoded
 from agent_work_orders.github_integration.credential import Credential
-from agent_work_orders.github_integration.credentials import Permissions, good, strange, text
-from agent_work_orders.github_integration.exchange import Answer, Request
-from agent_work_orders.github_integration.limits import date_ms
+from agent_work_orders.github_integration.http import answers
+from agent_work_orders.github_integration.http.limits import date_ms
+from agent_work_orders.github_integration.http.one_request import Answer, Request
+from agent_work_orders.github_integration.http.retrying import Retrying, encoded
+from agent_work_orders.github_integration.identity.app_key import AppKey
+from agent_work_orders.github_integration.identity.credentials import (
+    Permissions,
+    good,
+    strange,
+    text,
+)
 
 EARLY_MS = 300_000
 MOST_KEPT = 2_000
@@ -47,7 +52,7 @@ Key = tuple[int, str, tuple[tuple[str, str], ...]]
 class AppCredentials:
     def __init__(
         self,
-        asking: Asking,
+        retrying: Retrying,
         key: AppKey,
         clock: Clock,
         *,
@@ -55,7 +60,7 @@ class AppCredentials:
         installation_id: int = 0,
     ) -> None:
         """`learn` is told every token before it is used."""
-        self._asking = asking
+        self._retrying = retrying
         self._key = key
         self._clock = clock
         self._learn = learn
@@ -82,8 +87,8 @@ class AppCredentials:
         return token.credential
 
     async def revoke(self, credential: Credential) -> None:
-        request = Request(method="DELETE", url=f"{self._asking.api_url}/installation/token")
-        answer = await self._asking.ask("revoke a token", request, credential)
+        request = Request(method="DELETE", url=f"{self._retrying.api_url}/installation/token")
+        answer = await self._retrying.ask("revoke a token", request, credential)
         if answer.status not in (204, 401):
             raise answers.refusal("revoke a token", answer, credential)
         await self.refused(credential)
@@ -246,7 +251,7 @@ class AppCredentials:
         """Minting twice is harmless, so nothing here `writes`."""
         request = Request(
             method=method,
-            url=self._asking.api_url + path,
+            url=self._retrying.api_url + path,
             body=None if wanted is None else encoded(wanted),
             priority="person",
         )
@@ -257,12 +262,12 @@ class AppCredentials:
         """Ask with the App's own proof, made anew once if it is refused. The answer is below 500,
         a refusal too; the credential is the one that was used."""
         credential = self._proof()
-        answer = await self._asking.ask(what, request, credential)
+        answer = await self._retrying.ask(what, request, credential)
         if answer.status == 401:
             at_ms = date_ms(answer.headers)
             self._ahead_ms = 0 if at_ms is None else at_ms - self._clock.now_ms()
             credential = self._proof(anew=True)
-            answer = await self._asking.ask(what, request, credential)
+            answer = await self._retrying.ask(what, request, credential)
         return answer, credential
 
     def _proof(self, *, anew: bool = False) -> Credential:

@@ -21,10 +21,10 @@ import msgspec
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import AgentWorkOrdersError
-from agent_work_orders.github_integration.lane import BUSY, FREE, Hold, Lane
-from agent_work_orders.github_integration.limits import GRAPHQL, counted, limited
-from agent_work_orders.github_integration.moments import Moment
-from agent_work_orders.github_integration.outage import Outage
+from agent_work_orders.github_integration.http.lane import BUSY, FREE, Hold, Lane
+from agent_work_orders.github_integration.http.limits import GRAPHQL, counted, limited
+from agent_work_orders.github_integration.http.moments import Moment
+from agent_work_orders.github_integration.http.outage import Outage
 from agent_work_orders.github_integration.quota import (
     PATIENCE_S,
     Priority,

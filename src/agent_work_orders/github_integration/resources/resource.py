@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from agent_work_orders.github_integration import markers, wire
 from agent_work_orders.github_integration.forge import Repository
 from agent_work_orders.github_integration.quota import Priority
+from agent_work_orders.github_integration.resources import markers, wire
 from agent_work_orders.github_integration.transport import Method, Transport
 
 Sleep = Callable[[float], Awaitable[None]]
@@ -19,7 +19,7 @@ T = TypeVar("T")
 REREAD_S = (0.5, 2.0)
 
 
-class Speaker:
+class Resource:
     def __init__(
         self,
         transport: Transport,

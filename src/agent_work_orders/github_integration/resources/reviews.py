@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent_work_orders.errors import NotFound, Permanent
-from agent_work_orders.github_integration import markers, neutral, threads, wire
 from agent_work_orders.github_integration.forge import (
     ChangedFile,
     LineComment,
@@ -14,8 +13,9 @@ from agent_work_orders.github_integration.forge import (
     Review,
     Thread,
 )
-from agent_work_orders.github_integration.patch import Lines, lines
-from agent_work_orders.github_integration.pulls import Pulls
+from agent_work_orders.github_integration.resources import markers, threads, untrusted_text, wire
+from agent_work_orders.github_integration.resources.patch import Lines, lines
+from agent_work_orders.github_integration.resources.pulls import Pulls
 
 # More in one review are not read by anybody; the rest goes into the body.
 COMMENTS_LIMIT = 50
@@ -113,7 +113,7 @@ class Reviews(Pulls):
             "path": one.path,
             "line": one.line,
             "side": one.side,
-            "body": markers.bounded(neutral.harmless(one.body, self._hosts)),
+            "body": markers.bounded(untrusted_text.harmless(one.body, self._hosts)),
         }
         if one.start_line is not None and one.start_line < one.line:
             shown |= {"start_line": one.start_line, "start_side": one.side}
@@ -148,4 +148,4 @@ def _with_others(body: str, others: Sequence[LineComment]) -> str:
 
 
 def _path(path: str) -> str:
-    return neutral.line(path, 300).replace("`", "'")
+    return untrusted_text.line(path, 300).replace("`", "'")

@@ -13,7 +13,7 @@ import msgspec
 
 from agent_work_orders.errors import AgentWorkOrdersError, Environmental, NotFound, Permanent
 from agent_work_orders.github_integration.credential import Credential
-from agent_work_orders.github_integration.exchange import Answer
+from agent_work_orders.github_integration.http.one_request import Answer
 
 SHOWN = 300
 MOST_ERRORS = 20

@@ -16,7 +16,7 @@ from cryptography.x509.oid import NameOID
 from small_service import Reply, SmallService
 
 from agent_work_orders.github_integration.credential import Credential
-from agent_work_orders.github_integration.exchange import Exchange, NotSent, Request
+from agent_work_orders.github_integration.http.one_request import Exchange, NotSent, Request
 
 WHO = Credential(name="token:ab12", token="ghp_" + "a" * 36)
 

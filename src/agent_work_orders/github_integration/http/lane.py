@@ -7,8 +7,8 @@ import random
 import msgspec
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.github_integration.limits import LONGEST_MS, Counted, Limited
-from agent_work_orders.github_integration.moments import Moment, Tally, age, later, left
+from agent_work_orders.github_integration.http.limits import LONGEST_MS, Counted, Limited
+from agent_work_orders.github_integration.http.moments import Moment, Tally, age, later, left
 from agent_work_orders.github_integration.quota import Priority, QuotaState
 
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000

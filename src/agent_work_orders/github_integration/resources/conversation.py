@@ -9,7 +9,6 @@ from typing import Literal, get_args
 from urllib.parse import quote
 
 from agent_work_orders.errors import NotFound, Permanent, Transient
-from agent_work_orders.github_integration import markers, wire
 from agent_work_orders.github_integration.forge import (
     Comment,
     Issue,
@@ -18,13 +17,14 @@ from agent_work_orders.github_integration.forge import (
     Repository,
     RepositoryFacts,
 )
-from agent_work_orders.github_integration.speaker import Speaker, segment
+from agent_work_orders.github_integration.resources import markers, wire
+from agent_work_orders.github_integration.resources.resource import Resource, segment
 
 # Above it the service sends no content.
 FILE_LIMIT_BYTES = 1_048_576
 
 
-class Conversation(Speaker):
+class Conversation(Resource):
     async def repository(self, repository: Repository) -> RepositoryFacts:
         return wire.read(await self._get(repository, ""), wire.Facts).shown()
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent_work_orders.errors import NotFound, Permanent
-from agent_work_orders.github_integration import wire
 from agent_work_orders.github_integration.forge import Repository
-from agent_work_orders.github_integration.speaker import Speaker, segment
+from agent_work_orders.github_integration.resources import wire
+from agent_work_orders.github_integration.resources.resource import Resource, segment
 
 # What can be set from a workflow. Not among them: who sees the repository, its name and owner,
 # archiving, its default branch.
@@ -38,7 +38,7 @@ PROTECTION = (
 )
 
 
-class Administration(Speaker):
+class Administration(Resource):
     async def dispatch(
         self, repository: Repository, workflow: str, ref: str, inputs: dict[str, str]
     ) -> None:

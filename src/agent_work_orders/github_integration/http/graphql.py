@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agent_work_orders.errors import AgentWorkOrdersError, Environmental, NotFound, Permanent
-from agent_work_orders.github_integration.answers import MOST_ERRORS, Untrusted, shown
+from agent_work_orders.github_integration.http.answers import MOST_ERRORS, Untrusted, shown
 
 UNTOLD_MS = 60_000
 _FORBIDDEN = ("FORBIDDEN", "INSUFFICIENT_SCOPES")

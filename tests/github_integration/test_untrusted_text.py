@@ -7,18 +7,18 @@ import time
 
 import pytest
 
-from agent_work_orders.github_integration import markers, neutral
+from agent_work_orders.github_integration.resources import markers, untrusted_text
 
 HOSTS = frozenset({"github.com"})
 
 
 def seen(text: str) -> str:
     """As a person reads it."""
-    return text.replace(neutral.BREAK, "")
+    return text.replace(untrusted_text.BREAK, "")
 
 
 def harmless(text: str) -> str:
-    return neutral.harmless(text, HOSTS)
+    return untrusted_text.harmless(text, HOSTS)
 
 
 # How GitHub finds what acts; deliberately wider than the product's own expressions.
@@ -99,8 +99,8 @@ def test_what_is_harmless_is_left_alone(text: str) -> None:
 @pytest.mark.fault("D13")
 def test_what_no_body_can_hold_is_taken_out() -> None:
     assert harmless("a\0b\x1b[31mc\r\nd\u202ee\ud800f\tg🎉") == "ab[31mc\nde" + "f\tg🎉"
-    assert neutral.line("a\nb\0 @c", 100) == f"a b @{neutral.BREAK}c"
-    assert neutral.line("x" * 300, 256) == "x" * 255 + "…"
+    assert untrusted_text.line("a\nb\0 @c", 100) == f"a b @{untrusted_text.BREAK}c"
+    assert untrusted_text.line("x" * 300, 256) == "x" * 255 + "…"
 
 
 def test_a_marker_in_code_is_no_marker() -> None:
@@ -119,7 +119,7 @@ def test_a_long_text_is_cut_with_a_word_and_keeps_its_marker(text: str) -> None:
     assert len(sealed) <= markers.BODY_LIMIT
     assert sealed.endswith(f"Closes #7\n\n{markers.marker('k')}")
     assert "Cut here" in sealed
-    assert neutral.open_fence(sealed) == ""
+    assert untrusted_text.open_fence(sealed) == ""
 
 
 def test_a_text_that_just_fits_is_whole() -> None:

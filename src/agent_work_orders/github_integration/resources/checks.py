@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from agent_work_orders.github_integration import markers, neutral, wire
 from agent_work_orders.github_integration.forge import Annotation, Check, Repository
-from agent_work_orders.github_integration.speaker import Speaker
+from agent_work_orders.github_integration.resources import markers, untrusted_text, wire
+from agent_work_orders.github_integration.resources.resource import Resource
 
 # docs.github.com/rest/checks/runs: annotations of one request, characters of a title and message.
 ANNOTATIONS_AT_ONCE = 50
@@ -18,7 +18,7 @@ NAME_LIMIT = 100
 STATUS_LIMIT = 140
 
 
-class Checks(Speaker):
+class Checks(Resource):
     async def find_check(self, repository: Repository, head_sha: str, key: str) -> int | None:
         async def look() -> int | None:
             runs = await self._pages(
@@ -67,8 +67,8 @@ class Checks(Speaker):
     ) -> None:
         body = {
             "state": state,
-            "context": neutral.line(context, NAME_LIMIT),
-            "description": neutral.line(description, STATUS_LIMIT),
+            "context": untrusted_text.line(context, NAME_LIMIT),
+            "description": untrusted_text.line(description, STATUS_LIMIT),
         }
         if target_url:
             body["target_url"] = target_url
@@ -94,7 +94,7 @@ class Checks(Speaker):
         if annotations:
             output["annotations"] = annotations
         body: dict[str, Any] = {
-            "name": neutral.line(check.name, NAME_LIMIT),
+            "name": untrusted_text.line(check.name, NAME_LIMIT),
             "external_id": key,
             "status": "in_progress" if check.conclusion is None else "completed",
             "output": output,
@@ -109,14 +109,14 @@ class Checks(Speaker):
         total = len(check.annotations)
         more = f"\n\n{ANNOTATIONS_LIMIT} of {total} annotations are shown."
         output = {
-            "title": neutral.line(check.title, markers.TITLE_LIMIT) or check.name,
+            "title": untrusted_text.line(check.title, markers.TITLE_LIMIT) or check.name,
             "summary": markers.bounded(
-                neutral.harmless(check.summary, self._hosts),
+                untrusted_text.harmless(check.summary, self._hosts),
                 more if total > ANNOTATIONS_LIMIT else "",
             ),
         }
         if check.text:
-            output["text"] = markers.bounded(neutral.harmless(check.text, self._hosts))
+            output["text"] = markers.bounded(untrusted_text.harmless(check.text, self._hosts))
         return output
 
 
@@ -137,8 +137,8 @@ def _annotation(one: Annotation) -> dict[str, Any]:
         "start_line": max(1, one.start_line),
         "end_line": max(1, one.start_line, one.end_line),
         "annotation_level": one.level,
-        "message": neutral.plain(one.message)[:ANNOTATION_MESSAGE] or "(no message)",
+        "message": untrusted_text.plain(one.message)[:ANNOTATION_MESSAGE] or "(no message)",
     }
     if one.title:
-        shown["title"] = neutral.line(one.title, ANNOTATION_TITLE)
+        shown["title"] = untrusted_text.line(one.title, ANNOTATION_TITLE)
     return shown

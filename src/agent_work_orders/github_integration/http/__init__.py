@@ -1,0 +1,1 @@
+"""The way to the wire: retrying, one request, limits, pages."""

@@ -1,0 +1,1 @@
+"""What there is on GitHub, each kind asked and written in its own module."""
