@@ -9,7 +9,7 @@ import msgspec
 
 from agent_work_orders.errors import Failed
 from agent_work_orders.repositories.refname import check_label, check_sha, order_ref
-from agent_work_orders.sandbox_manager import files, processes
+from agent_work_orders.sandbox_manager import files, hands, processes, trees
 from agent_work_orders.sandbox_manager.leftovers import LeftOut
 from agent_work_orders.sandbox_manager.register import Entry, Register
 from agent_work_orders.sandbox_manager.sandbox import (
@@ -47,7 +47,8 @@ class LocalSandbox:
         async with self._turnstile.alone():
             entry = self._register.get(self._spec.order_id)
             adoptable = entry is not None and entry.record.status == "ACTIVE"
-            if entry is not None and adoptable and self._workspace.repo.is_dir():
+            if entry is not None and adoptable and hands.is_folder(self._workspace.repo):
+                await asyncio.to_thread(self._workspace.staging.empty)
                 self._use(entry)
                 return
             try:
@@ -55,7 +56,7 @@ class LocalSandbox:
                 await asyncio.to_thread(self._workspace.make_folders)
                 await self._workspace.materialise(self._spec.base_sha)
             except (Failed, OSError) as failure:
-                await asyncio.to_thread(files.remove, self._workspace.folder)
+                await asyncio.to_thread(trees.remove, self._workspace.folder)
                 self._record("FAILED", None)
                 if isinstance(failure, Failed):
                     raise
@@ -115,22 +116,18 @@ class LocalSandbox:
             )
 
     async def read_file(self, path: str, *, limit_bytes: int = 1_048_576) -> bytes:
-        place = self._workspace.place
-        return await asyncio.to_thread(
-            files.read, self._workspace.repo, path, limit_bytes, place.user
-        )
+        return await asyncio.to_thread(self._workspace.read_file, path, limit_bytes)
 
     async def write_file(self, path: str, content: bytes) -> None:
-        self._untouched_at = None
-        place = self._workspace.place
-        await asyncio.to_thread(files.write, self._workspace.repo, path, content, place.user)
+        async with self._turnstile.shared():
+            self._untouched_at = None
+            await asyncio.to_thread(self._workspace.write_file, path, content)
 
     async def put_private(self, name: str, content: bytes) -> str:
         if len(files.components(name)) != 1:
             raise files.outside(name)
-        home, user = self._workspace.folder / "home", self._workspace.place.user
-        await asyncio.to_thread(files.write, home, name, content, user, 0o600)
-        return str(home / name)
+        async with self._turnstile.shared():
+            return str(await asyncio.to_thread(self._workspace.put_private, name, content))
 
     async def commit(
         self,
@@ -178,8 +175,8 @@ class LocalSandbox:
     async def state(self) -> State:
         entry = self._register.get(self._spec.order_id)
         repo = self._workspace.repo
-        exists = entry is not None and entry.record.status == "ACTIVE" and repo.is_dir()
-        size = await asyncio.to_thread(files.size_bytes, self._workspace.folder) if exists else None
+        exists = entry is not None and entry.record.status == "ACTIVE" and hands.is_folder(repo)
+        size = await asyncio.to_thread(trees.size_bytes, self._workspace.folder) if exists else None
         return State(
             exists=exists,
             workspace=str(repo) if exists else None,
@@ -192,7 +189,7 @@ class LocalSandbox:
         await asyncio.to_thread(processes.kill_tagged, place.tag, order_id=self._spec.order_id)
         async with self._turnstile.alone():
             self._untouched_at = None
-            await asyncio.to_thread(files.remove, self._workspace.folder)
+            await asyncio.to_thread(trees.remove, self._workspace.folder)
             self._register.index_path(self._spec.order_id).unlink(missing_ok=True)
             entry = self._register.get(self._spec.order_id)
             if entry is not None and entry.record.status != "TERMINATED":
@@ -200,7 +197,11 @@ class LocalSandbox:
 
     def _active(self) -> Entry:
         entry = self._register.get(self._spec.order_id)
-        if entry is None or entry.record.status != "ACTIVE" or not self._workspace.repo.is_dir():
+        if (
+            entry is None
+            or entry.record.status != "ACTIVE"
+            or not hands.is_folder(self._workspace.repo)
+        ):
             raise files.lost(self._workspace.repo)
         return entry
 

@@ -11,7 +11,7 @@ from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Failed, Refused
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import check_branch, check_order, check_sha
-from agent_work_orders.sandbox_manager import files, processes
+from agent_work_orders.sandbox_manager import processes, trees
 from agent_work_orders.sandbox_manager.agent_user import AgentUser, agent_user
 from agent_work_orders.sandbox_manager.local import LocalSandbox
 from agent_work_orders.sandbox_manager.nursery import Nursery
@@ -110,7 +110,7 @@ class LocalSandboxes:
         for folder in self._folder.iterdir():
             if folder.name not in known and folder.name not in open_orders:
                 try:
-                    await asyncio.to_thread(files.remove, folder)
+                    await asyncio.to_thread(trees.remove, folder)
                 except OSError:
                     self.unremoved.append(folder.name)
                 else:
