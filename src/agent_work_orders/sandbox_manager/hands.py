@@ -72,13 +72,21 @@ def make_folder(path: Path, user: AgentUser | None, mode: int = 0o700) -> None:
     os.mkdir(path, 0o700)
     with opened(path) as fd:
         os.fchmod(fd, mode)
-        if user is not None:
-            give(fd, user)
+        give(fd, user or AgentUser(uid=0, gid=0))
 
 
 def give(fd: int, user: AgentUser) -> None:
+    """Only root can. Of what the host has just made."""
     if os.geteuid() == 0:
         os.fchown(fd, user.uid, user.gid)
+
+
+def let_pass(path: Path, user: AgentUser) -> None:
+    """Let one user through a folder of the server's."""
+    with opened(path) as fd:
+        if os.geteuid() == 0:
+            os.fchown(fd, 0, user.gid)
+        os.fchmod(fd, 0o710)
 
 
 class Staging:
@@ -271,9 +279,15 @@ def _rename_plainly(source: int, old: str, folder: int, new: str, how: int) -> N
     os.rename(aside, old, src_dir_fd=source, dst_dir_fd=source)
 
 
+def owner(path: Path) -> int | None:
+    """Whose folder it is; None if it is none."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found.st_uid if stat.S_ISDIR(found.st_mode) else None
+
+
 def is_folder(path: Path) -> bool:
     """Not a link to one."""
-    try:
-        return stat.S_ISDIR(os.lstat(path).st_mode)
-    except OSError:
-        return False
+    return owner(path) is not None

@@ -47,8 +47,7 @@ class LocalSandbox:
         async with self._turnstile.alone():
             entry = self._register.get(self._spec.order_id)
             adoptable = entry is not None and entry.record.status == "ACTIVE"
-            if entry is not None and adoptable and hands.is_folder(self._workspace.repo):
-                await asyncio.to_thread(self._workspace.staging.empty)
+            if entry is not None and adoptable and await asyncio.to_thread(self._workspace.adopt):
                 self._use(entry)
                 return
             try:
@@ -56,7 +55,7 @@ class LocalSandbox:
                 await asyncio.to_thread(self._workspace.make_folders)
                 await self._workspace.materialise(self._spec.base_sha)
             except (Failed, OSError) as failure:
-                await asyncio.to_thread(trees.remove, self._workspace.folder)
+                await asyncio.to_thread(self._workspace.remove)
                 self._record("FAILED", None)
                 if isinstance(failure, Failed):
                     raise
@@ -151,7 +150,7 @@ class LocalSandbox:
                 imported.tree, [parent], message, author=author, at_ms=at_ms
             )
             await mirror.keep(order_ref(self._spec.order_id, "commits", sha), sha)
-            await self._workspace.adopt(sha)
+            await self._workspace.stand_on(sha)
             self._register.put(msgspec.structs.replace(entry, head_sha=sha))
             self._untouched_at = sha if imported.clean else None
             return sha
@@ -186,10 +185,17 @@ class LocalSandbox:
 
     async def cleanup(self) -> None:
         place = self._workspace.place
-        await asyncio.to_thread(processes.kill_tagged, place.tag, order_id=self._spec.order_id)
+        # With namespaces of their own all processes of an order are dead already.
+        alone = None if place.nursery.namespaces else self._workspace.leased
+        await asyncio.to_thread(
+            processes.kill_tagged,
+            place.tag,
+            order_id=self._spec.order_id,
+            uids=set() if alone is None else {alone},
+        )
         async with self._turnstile.alone():
             self._untouched_at = None
-            await asyncio.to_thread(trees.remove, self._workspace.folder)
+            await asyncio.to_thread(self._workspace.remove)
             self._register.index_path(self._spec.order_id).unlink(missing_ok=True)
             entry = self._register.get(self._spec.order_id)
             if entry is not None and entry.record.status != "TERMINATED":
@@ -222,7 +228,11 @@ class LocalSandbox:
             order_id=self._spec.order_id,
             sandbox_type=self.sandbox_type,
             status=status,
-            connection={"kind": "local", "workspace": str(self._workspace.repo)},
+            connection={
+                "kind": "local",
+                "workspace": str(self._workspace.repo),
+                "uid": hands.owner(self._workspace.repo),
+            },
             created_at_ms=now if anew or before is None else before.record.created_at_ms,
             expires_at_ms=now if status in ("TERMINATED", "FAILED") else expires,
         )

@@ -41,6 +41,7 @@ from agent_work_orders.sandbox_manager import (
 )
 from agent_work_orders.sandbox_manager.agent_user import AgentUser
 from agent_work_orders.sandbox_manager.execution import execute
+from agent_work_orders.sandbox_manager.leases import Leases
 from agent_work_orders.sandbox_manager.leftovers import LeftOut
 from agent_work_orders.sandbox_manager.nursery import Nursery, Request
 from agent_work_orders.sandbox_manager.sandbox import Execution, Output, Spec
@@ -56,7 +57,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     nursery: Nursery
     clock: Clock
-    user: AgentUser
+    leases: Leases
     tag: str
     path: str
     git: str
@@ -88,23 +89,57 @@ class Workspace:
 
     def make_folders(self) -> None:
         trees.remove(self.folder)
-        hands.make_folder(self.folder, None, 0o711)
+        hands.make_folder(self.folder, None)
+        user = self.place.leases.users.user(self.place.leases.hold(self.folder))
         self.staging.empty()
-        for name in ("repo", "home", "tmp"):
-            hands.make_folder(self.folder / name, self.place.user)
+        for name in ("home", "tmp", "repo"):
+            hands.make_folder(self.folder / name, user)
+        hands.let_pass(self.folder, user)
         # So that an agent, or a test it runs, can commit in repositories of its own.
         self.put_private(".gitconfig", git_directory.IDENTITY, 0o644)
 
+    @property
+    def user(self) -> AgentUser:
+        """Whose the work tree is. Never a user that is not for agents: a copy of a data directory
+        may belong to anybody."""
+        uid = hands.owner(self.repo)
+        if uid is None or uid not in self.place.leases.users:
+            raise files.lost(self.repo)
+        return self.place.leases.users.user(uid)
+
+    @property
+    def leased(self) -> int | None:
+        """The user that no other order has, if there is one."""
+        uid = hands.owner(self.repo)
+        return uid if uid is not None and self.place.leases.has(self.folder, uid) else None
+
+    def adopt(self) -> bool:
+        """Whether what is there can be gone on with, by the user that it belongs to."""
+        uid = hands.owner(self.repo)
+        leases = self.place.leases
+        if uid is None or uid not in leases.users or leases.hold(self.folder, uid) != uid:
+            return False
+        hands.let_pass(self.folder, leases.users.user(uid))
+        self.staging.empty()
+        return True
+
+    def remove(self) -> None:
+        """And give its user back."""
+        uid = hands.owner(self.repo)
+        trees.remove(self.folder)
+        if uid is not None:
+            self.place.leases.release(self.folder, uid)
+
     def put_private(self, name: str, content: bytes, mode: int = 0o600) -> Path:
         home = self.folder / "home"
-        files.write(self.staging, home, name, content, self.place.user, mode)
+        files.write(self.staging, home, name, content, self.user, mode)
         return home / name
 
     def write_file(self, path: str, content: bytes) -> None:
-        files.write(self.staging, self.repo, path, content, self.place.user)
+        files.write(self.staging, self.repo, path, content, self.user)
 
     def read_file(self, path: str, limit_bytes: int) -> bytes:
-        return files.read(self.repo, path, limit_bytes, self.place.user)
+        return files.read(self.repo, path, limit_bytes, self.user)
 
     async def reset(self, sha: str) -> None:
         """As `materialise`, but only what differs is written. The index that says so is ours, and
@@ -152,7 +187,7 @@ class Workspace:
                 await self.mirror.import_pack(pack)
         return imported
 
-    async def adopt(self, sha: str) -> None:
+    async def stand_on(self, sha: str) -> None:
         """Let the agent's own `.git` stand at a commit that was just made of its files."""
         await asyncio.to_thread(self._replace_git, self.folder / "import", sha)
         if self._copies:
@@ -178,7 +213,6 @@ class Workspace:
         cwd: str,
     ) -> Execution:
         """A program of the order, in `cwd` below the work tree."""
-        folder = self.repo if cwd == "." else self.repo.joinpath(*files.components(cwd))
         request = Request(
             argv=argv,
             env={
@@ -189,9 +223,12 @@ class Workspace:
                 **env,
                 **self._tags(),
             },
-            cwd=str(folder),
+            cwd=str(self.repo),
+            below=() if cwd == "." else files.components(cwd),
+            user=self.user,
             shown=self._shown(borrowing=not self._copies),
             guarded=self._guarded(),
+            temporary=str(self.folder / "tmp"),
         )
         return await execute(
             self.place.nursery,
@@ -215,8 +252,10 @@ class Workspace:
                 argv=argv,
                 env={**env, **self._tags()},
                 cwd=str(self.repo),
+                user=self.user,
                 shown=shown,
                 guarded=self._guarded(),
+                temporary=temporary,
             ),
             clock=self.place.clock,
             timeout_s=inside.TIMEOUT_S,
@@ -252,7 +291,7 @@ class Workspace:
         """The private one becomes the agent's: it has the index, and no program saw it."""
         self._keep_index(private, "index")
         reference = f"refs/heads/{self._spec.branch}"
-        files.write(self.staging, private, reference, f"{sha}\n".encode(), self.place.user)
+        files.write(self.staging, private, reference, f"{sha}\n".encode(), self.user)
         with self._opened() as folder, hands.opened(self.repo) as repo:
             with hands.opened(private) as own:
                 os.unlink("pack", dir_fd=own)
@@ -282,7 +321,7 @@ class Workspace:
         content = git_directory.GitDirectory(
             mirror=self.mirror.path, branch=self._spec.branch, sha=sha, index=index
         )
-        git_directory.write(self.staging, folder, name, content, self.place.user, below=below)
+        git_directory.write(self.staging, folder, name, content, self.user, below=below)
 
     def _kept_index(self) -> git_directory.Index | None:
         if not self._index_path.exists():
@@ -292,7 +331,7 @@ class Workspace:
 
     def _keep_index(self, folder: Path, name: str) -> None:
         """Copy the index out of the agent's reach: later it says which files are unchanged."""
-        with files.opened(folder, name, self.place.user) as fd:
+        with files.opened(folder, name, self.user) as fd:
             data = files.content(fd, name, git_directory.INDEX_LIMIT_BYTES)
             changed_ns = os.fstat(fd).st_mtime_ns
         # Never a moment to come: git would believe every file that is changed until then.
@@ -303,7 +342,7 @@ class Workspace:
         os.replace(making, self._index_path)
 
     def _open_pack(self, private: Path) -> IO[bytes]:
-        with files.opened(private, "pack", self.place.user) as fd:
+        with files.opened(private, "pack", self.user) as fd:
             if os.fstat(fd).st_size <= MAX_IMPORT_BYTES:
                 return os.fdopen(os.dup(fd), "rb")
         raise Permanent(
