@@ -165,6 +165,15 @@ async def test_what_the_operator_named_in_tmp_stays(bench: Any, folder: Path) ->
     assert (tools / "beside").read_text() == "library\n"
 
 
+async def test_what_lies_in_the_way_of_a_named_path_is_taken_away(bench: Any, folder: Path) -> None:
+    (folder / "named").write_text("named\n")
+    sandbox = await ready(bench)
+    for number, obstacle in enumerate(("ln -s /", "touch")):
+        await shell(sandbox, f"cd /tmp; mv {folder.name} {number}; {obstacle} {folder.name}")
+        done = await sandbox.execute(["cat", str(folder / "named")])
+        assert done.stdout == b"named\n", done
+
+
 async def user_of(sandbox: Sandbox) -> int:
     return int((await sandbox.execute(["id", "-u"])).stdout)
 

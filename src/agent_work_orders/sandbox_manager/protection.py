@@ -127,9 +127,9 @@ def _from_machine(case: Case) -> str:
         return f"This machine: {origin}; they can read what every user can read."
     if case.guards:
         return (
-            "This machine: Read-only: a local repository that an order works on, with its .git, "
-            "and this user's home. Not separated: they can read whatever this user can read, keys "
-            "in its home included, and write its files elsewhere."
+            "This machine, in part. Read-only: a local repository that an order works on, with its "
+            ".git, and this user's home. Not separated: they can read whatever this user can read, "
+            "keys in its home included, and write its files elsewhere."
         )
     return (
         "This machine: not separated; they can overwrite a local repository, plant hooks in its "

@@ -11,6 +11,7 @@ Used in the mount namespace of one execution, before its program starts.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -107,11 +108,14 @@ def _show(point: str, path: str, source: int) -> None:
 
 
 def _step(at: int, name: str) -> int:
-    """Into a folder of the order's own, through no link; its agents may have made it what it is."""
+    """Into a folder of the order's own, through no link. What its agents put in the way is gone."""
     try:
-        os.mkdir(name, 0o755, dir_fd=at)
-    except FileExistsError:
-        pass
-    inner = os.open(name, _FOLDER, dir_fd=at)
+        inner = os.open(name, _FOLDER, dir_fd=at)
+    except (FileNotFoundError, NotADirectoryError) as found:
+        if isinstance(found, NotADirectoryError):
+            os.unlink(name, dir_fd=at)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, 0o755, dir_fd=at)
+        inner = os.open(name, _FOLDER, dir_fd=at)
     os.close(at)
     return inner
