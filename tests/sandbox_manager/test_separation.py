@@ -165,6 +165,29 @@ async def test_what_the_operator_named_in_tmp_stays(bench: Any, folder: Path) ->
     assert (tools / "beside").read_text() == "library\n"
 
 
+async def test_named_files_and_links_in_tmp(bench: Any, folder: Path) -> None:
+    """A link is followed by the program itself, never by the host: here to a file that others may
+    read, in a folder that they may not enter."""
+    closed = folder / "closed"
+    closed.mkdir(mode=0o700)
+    (closed / "secret").write_text("secret\n")
+    file, link = Path(f"{folder}-file"), Path(f"{folder}-link")
+    file.write_text("file\n")
+    link.symlink_to(closed / "secret")
+    try:
+        sandbox = await ready(bench)
+        done = await sandbox.execute(["cat", str(file), str(link)])
+        assert done.stdout == b"file\n" and not done.success, done
+        link.unlink()
+        link.symlink_to("/etc/hostname")
+        again = await ready(bench)
+        done = await again.execute(["readlink", str(link)])
+        assert done.stdout == b"/etc/hostname\n", done
+    finally:
+        file.unlink()
+        link.unlink()
+
+
 async def test_what_lies_in_the_way_of_a_named_path_is_taken_away(bench: Any, folder: Path) -> None:
     (folder / "named").write_text("named\n")
     sandbox = await ready(bench)

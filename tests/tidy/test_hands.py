@@ -25,7 +25,12 @@ ALLOWED = {
     "register.py": {"chmod", "mkdir", "replace", "write_bytes"},  # the server's own folder
     "sandboxes.py": {"chmod", "mkdir"},  # the data directory itself
     "supervisor.py": {"open"},  # as the agent's user
-    "veil.py": {"mkdir", "open", "unlink"},  # in a namespace of its own, relative to descriptors
+    "veil.py": {
+        "mkdir",
+        "open",
+        "symlink",
+        "unlink",
+    },  # in a namespace of its own, relative to descriptors
     "workspace.py": {"replace", "unlink", "utime", "write_bytes"},  # the index; by descriptor
 }
 # A struct; one of the doors.

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import stat
 from collections.abc import Iterable, Mapping, Sequence
 
 from agent_work_orders.sandbox_manager.mounts import (
@@ -34,7 +35,8 @@ _NAMED = re.compile(
     r"""(?:^|(?<=[\s"'`=:,;(<>|&])|(?<=//))"""
     r"""(/(?:tmp|var/tmp|dev/shm)/[^\s"'`=:,;()<>|&$*?\[\]{}\\\0]+)"""
 )
-_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_ANYTHING = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = _ANYTHING | os.O_DIRECTORY
 
 
 def named(argv: Sequence[str], env: Iterable[str]) -> list[str]:
@@ -52,7 +54,7 @@ def draw(own: str, stays: Sequence[str], named: Sequence[str], cover: str) -> No
         if not os.path.isdir(point) or is_in(point, cover):
             continue
         kept = _kept(point, stays, named)
-        opened = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in kept]
+        opened = [(path, os.open(path, _ANYTHING)) for path in kept]
         if point in in_memory:
             mount("tmpfs", point, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777")
         else:
@@ -73,7 +75,7 @@ def _kept(point: str, stays: Sequence[str], named: Sequence[str]) -> list[str]:
     found = {path for path in stays if is_in(path, point) and path != point}
     found |= set(sorted(entries)[:MOST_NAMED])
     return sorted(
-        path for path in found if not _inside(path, found - {path}) and os.path.exists(path)
+        path for path in found if not _inside(path, found - {path}) and os.path.lexists(path)
     )
 
 
@@ -91,19 +93,24 @@ def _inside(path: str, folders: Iterable[str]) -> bool:
 
 
 def _show(point: str, path: str, source: int) -> None:
-    """What was there before, at its place in the folder that covers it."""
+    """What was there before, at its place in the folder that covers it. A link stays a link, which
+    the program follows with its own rights: anybody may have made it."""
     at = os.open(point, _FOLDER)
     *folders, name = os.path.relpath(path, point).split("/")
     for folder in folders:
         at = _step(at, folder)
-    if os.path.isdir(f"/proc/self/fd/{source}"):
+    kind = os.fstat(source).st_mode
+    if stat.S_ISLNK(kind):
+        with contextlib.suppress(FileExistsError):
+            os.symlink(os.readlink("", dir_fd=source), name, dir_fd=at)
+    elif stat.S_ISDIR(kind):
         at = _step(at, name)
+        mount(f"/proc/self/fd/{source}", f"/proc/self/fd/{at}", None, MS_BIND | MS_REC)
     else:
         os.close(os.open(name, os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=at))
-        file = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
-        os.close(at)
-        at = file
-    mount(f"/proc/self/fd/{source}", f"/proc/self/fd/{at}", None, MS_BIND | MS_REC)
+        file = os.open(name, _ANYTHING, dir_fd=at)
+        mount(f"/proc/self/fd/{source}", f"/proc/self/fd/{file}", None, MS_BIND)
+        os.close(file)
     os.close(at)
 
 
