@@ -286,6 +286,25 @@ def test_a_container_without_the_users_is_told() -> None:
         assert done.stdout.startswith("sandbox_setup_failed") and "AWO_AGENT_UID" in done.stdout
 
 
+def test_a_container_with_few_users_gets_a_smaller_range() -> None:
+    program = (
+        "import ctypes, os, sys\n"
+        "from agent_work_orders.sandbox_manager.agent_user import agent_users\n"
+        "assert ctypes.CDLL(None).unshare(0x10000000) == 0\n"
+        "print('apart', flush=True); sys.stdin.readline()\n"
+        "print(agent_users().words())"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdin is not None and child.stdout is not None
+        assert child.stdout.readline() == "apart\n"
+        for kind in ("uid", "gid"):
+            Path(f"/proc/{child.pid}/{kind}_map").write_text("0 0 65536")
+        said, _ = child.communicate("go\n")
+    assert said == "uids 40000 to 59999\n"
+
+
 def test_users_given_by_the_operator() -> None:
     if not ROOT:
         assert agent_users("5000-6000").first == os.geteuid()
