@@ -51,6 +51,8 @@ def test_defaults_and_values(tmp_path: Path) -> None:
         ("AWO_GITHUB_TIMEOUT_S", "0.5"), ("AWO_GITHUB_TIMEOUT_S", "nan"),
         ("AWO_DRAIN_S", "-1"), ("AWO_DRAIN_S", "inf"), ("AWO_BODY_LIMIT_BYTES", "0"),
         ("AWO_AGENT_UID", "-1"), ("AWO_AGENT_UID", "root"), ("AWO_HOST", "a\nb"),
+        ("AWO_AGENT_UID", "0-5"), ("AWO_AGENT_UID", "6-5"), ("AWO_AGENT_UID", "1-2-3"),
+        ("AWO_AGENT_UID", "5-2147483648"), ("AWO_AGENT_UID", "5-"), ("AWO_AGENT_UID", "00"),
         ("ANTHROPIC_BASE_URL", "file:///etc/passwd"), ("ANTHROPIC_API_KEY", "short"),
         ("GITHUB_APP_ID", "-1"), ("GITHUB_APP_ID", "my-app"), ("GITHUB_INSTALLATION_ID", "x"),
         ("GITHUB_TOKEN", "short"), ("GITHUB_TOKEN", "a token of words"),

@@ -28,7 +28,7 @@ from agent_work_orders.observability.logs import OrderFiles
 from agent_work_orders.observability.order_log import OrderLog, Sink
 from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.mirrors import Mirrors
-from agent_work_orders.sandbox_manager.agent_user import DEFAULT_ID, agent_user
+from agent_work_orders.sandbox_manager.agent_user import agent_users
 from agent_work_orders.sandbox_manager.processes import home_tag
 from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
 from agent_work_orders.security.links import Links
@@ -220,9 +220,9 @@ def _ignore_data(home: Path) -> None:
 
 
 def _sandboxes(settings: Settings, home: Path, clock: Clock) -> LocalSandboxes:
-    user = agent_user(settings.agent_uid or DEFAULT_ID)
+    users = agent_users(settings.agent_uid)
     mirrors = Mirrors(home / "mirrors", Git(tag=home_tag(home)))
-    return LocalSandboxes(home, mirrors, clock, user=user)
+    return LocalSandboxes(home, mirrors, clock, users=users)
 
 
 def _desk(

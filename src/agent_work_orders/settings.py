@@ -52,7 +52,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     allowed_origins: tuple[str, ...] = ()
     public_url: str = ""
     git_origins: tuple[str, ...] = ()
-    agent_uid: int = 0
+    agent_uid: str = ""
     agent_script: str = ""
     claude_binary: str = ""
     anthropic_base_url: str = ""
@@ -131,7 +131,7 @@ FIELDS = (
         "Where people open the dashboard; what is written to GitHub links there",
     ),
     Field("AWO_GIT_ORIGINS", "git_origins", "Plain-http git servers to allow, by comma"),
-    Field("AWO_AGENT_UID", "agent_uid", "Uid of agents of a root server; 0 chooses one", True),
+    Field("AWO_AGENT_UID", "agent_uid", "Uids for agents of a root server, first-last", True),
     Field("AWO_AGENT_SCRIPT", "agent_script", "What the scripted agent follows by default"),
     Field("AWO_CLAUDE_BINARY", "claude_binary", "Path of the claude program"),
     Field("ANTHROPIC_BASE_URL", "anthropic_base_url", "Address of the model's API"),
@@ -313,7 +313,7 @@ def _rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
             all(map(givens.is_plain_address, of.git_origins)),
             f"{address}, each",
         ),
-        ("AWO_AGENT_UID", 0 <= of.agent_uid < 2**31, "the number of a user"),
+        ("AWO_AGENT_UID", givens.is_id_range(of.agent_uid), "a user's number, or first-last"),
         ("ANTHROPIC_BASE_URL", _maybe_address(of.anthropic_base_url), address),
         ("ANTHROPIC_API_KEY", _maybe_secret(of.anthropic_api_key), _LONG_ENOUGH),
         ("AWO_MODEL_WAIT_FLOOR_S", 1 <= floor_s <= longest_s, "1 s to AWO_MODEL_WAIT_LONGEST_S"),

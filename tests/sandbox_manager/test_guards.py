@@ -207,14 +207,31 @@ def test_a_linked_work_tree_has_its_git_elsewhere(folder: Path, source: Path, in
 
 
 def test_each_case_is_told_apart() -> None:
-    told = {
-        describe(Case(root=root, uid=7, namespaces=namespaces, guards=guards)).detail
-        for root in (True, False)
-        for namespaces, guards in ((True, True), (True, False), (False, False))
-    }
-    assert len(told) == 6
-    best = describe(Case(root=True, uid=7, namespaces=True, guards=True))
-    assert best.status == "ok" and "network" in best.detail
+    cases = [
+        Case(
+            root=root,
+            users="uids 7 to 9" if root and not shared else "uid 7",
+            shared=shared,
+            namespaces=kernel > 0,
+            guards=kernel > 1,
+            private=kernel > 2,
+            scoped=scoped,
+        )
+        for root, shared in ((True, False), (True, True), (False, True))
+        for kernel in range(4)
+        for scoped in (True, False)
+    ]
+    told = [describe(case) for case in cases]
+    assert len({found.detail for found in told}) == len(cases) == 24
+    for case, found in zip(cases, told, strict=True):
+        assert (found.status == "ok") == (case.root and case.namespaces and not case.shared)
+        assert (found.status == "ok") == (not found.hint)
+        for what in ("Other orders", "data directory", "Other data directories", "This machine"):
+            assert what in found.detail
+        shared_with_all = found.detail.partition("Shared with everything here:")[2]
+        assert ("/tmp" not in shared_with_all) == case.private
+        assert ("abstract sockets" not in shared_with_all) == case.scoped
+        assert "the network" in shared_with_all
 
 
 def test_this_machine_can_guard() -> None:

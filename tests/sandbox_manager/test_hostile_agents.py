@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agent_work_orders.errors import Environmental, Permanent, Refused
-from agent_work_orders.sandbox_manager import files
+from agent_work_orders.sandbox_manager import trees
 from agent_work_orders.testing.conformance.sandbox import committed, order, ready, shell
 
 # Keys by which git runs programs, each with a program that leaves a trace.
@@ -310,7 +310,7 @@ async def test_the_data_directory_is_out_of_reach(bench: Any) -> None:
 async def test_agents_of_root_run_as_another_user(bench: Any) -> None:
     sandbox = await ready(bench)
     done = await sandbox.execute(["id", "-u"])
-    assert int(done.stdout) == 64_500
+    assert 1_900_000_000 <= int(done.stdout) < 1_900_065_536
     denied = await sandbox.execute(["/bin/sh", "-c", "echo x > /etc/awo-test-planted"])
     assert not denied.success
 
@@ -522,14 +522,14 @@ async def test_one_sandbox_that_cannot_be_removed_stops_nothing(
     bench: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stuck, closed = await ready(bench), await ready(bench)
-    remove = files.remove
+    remove = trees.remove
 
     def refuse(folder: Path) -> None:
         if folder.name in stuck.sandbox_identifier:
             raise PermissionError(folder)
         remove(folder)
 
-    monkeypatch.setattr(files, "remove", refuse)
+    monkeypatch.setattr(trees, "remove", refuse)
     assert await bench.sandboxes.reap(set(), 0) == [closed.sandbox_identifier]
     assert bench.sandboxes.unremoved == [stuck.sandbox_identifier]
 

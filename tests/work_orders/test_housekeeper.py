@@ -9,7 +9,7 @@ import structlog
 from site_bench import Site
 
 from agent_work_orders.cli import checkup
-from agent_work_orders.sandbox_manager import files
+from agent_work_orders.sandbox_manager import trees
 from agent_work_orders.settings import load
 
 
@@ -23,7 +23,7 @@ async def test_what_cannot_be_removed_is_logged_and_shown_by_doctor(
     while stuck.exists():
         await site.restart()
     stuck.mkdir()
-    remove = files.remove
+    remove = trees.remove
 
     def refuse(folder: Path) -> None:
         if folder == stuck:
@@ -35,7 +35,7 @@ async def test_what_cannot_be_removed_is_logged_and_shown_by_doctor(
         return next(one for one in await checkup.examine(settings) if one.check == "workspaces")
 
     with monkeypatch.context() as patched:
-        patched.setattr(files, "remove", refuse)
+        patched.setattr(trees, "remove", refuse)
         capsys.readouterr()
         await site.restart()
         identifier = f"git_worktree-{order_id}"

@@ -231,14 +231,17 @@ def _webhooks(settings: Settings) -> Iterator[Finding]:
 async def _protection(settings: Settings) -> Finding:
     from agent_work_orders.repositories.git import Git
     from agent_work_orders.repositories.mirrors import Mirrors
-    from agent_work_orders.sandbox_manager.agent_user import DEFAULT_ID, agent_user
+    from agent_work_orders.sandbox_manager.agent_user import agent_users
     from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
 
     with tempfile.TemporaryDirectory(prefix="awo-doctor-") as folder:
         home = Path(folder)
         mirrors = Mirrors(home / "mirrors", Git())
-        user = agent_user(settings.agent_uid or DEFAULT_ID)
-        sandboxes = LocalSandboxes(home, mirrors, SystemClock(), user=user)
+        try:
+            users = agent_users(settings.agent_uid)
+            sandboxes = LocalSandboxes(home, mirrors, SystemClock(), users=users)
+        except AgentWorkOrdersError as error:
+            return Finding(check="sandboxes", status="error", detail=error.message, hint=error.hint)
         try:
             await sandboxes.start()
             found = sandboxes.protection()

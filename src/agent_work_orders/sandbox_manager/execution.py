@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import Environmental, TooLarge
+from agent_work_orders.errors import Environmental, Refused, TooLarge
 from agent_work_orders.sandbox_manager.capture import Capture
 from agent_work_orders.sandbox_manager.nursery import Nursery, Request
 from agent_work_orders.sandbox_manager.sandbox import (
@@ -228,8 +228,15 @@ class _Running:
                 "The program's arguments exceed the kernel's limit",
                 hint="Give long text by stdin or in a file.",
             )
+        if what == "path" and number == errno.ENOTDIR:
+            raise Refused(
+                "path_outside_workspace",
+                "The folder to start in is reached through a link, or is none",
+                hint="Give a relative path of folders in the workspace.",
+                field="cwd",
+            )
         raise Environmental(
-            "sandbox_lost" if what == "folder" else "sandbox_setup_failed",
+            "sandbox_lost" if what in ("folder", "path") else "sandbox_setup_failed",
             f"The program could not be started ({what}: {os.strerror(number)})",
             hint="The workspace may be gone; it is made anew at the next attempt.",
         )

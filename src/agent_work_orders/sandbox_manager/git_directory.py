@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from agent_work_orders.sandbox_manager import files
+from agent_work_orders.sandbox_manager import hands
 from agent_work_orders.sandbox_manager.agent_user import AgentUser
 
 INDEX_LIMIT_BYTES = 512 * 1024 * 1024
@@ -54,8 +54,17 @@ class GitDirectory(msgspec.Struct, frozen=True, kw_only=True):
     index: Index | None = None
 
 
-def write(path: Path, content: GitDirectory, user: AgentUser) -> None:
-    """Make it at `path`, where nothing is, owned by the agent's user."""
+def write(
+    staging: hands.Staging,
+    folder: int,
+    name: str,
+    content: GitDirectory,
+    user: AgentUser,
+    *,
+    below: str = "",
+) -> None:
+    """Make it in an open folder, in place of what has the name, owned by the agent's user. With
+    `below` it is inside of a new folder that takes the name."""
     excluded = "".join(f"{name}\n" for name in (*NEVER_COMMITTED, f"*{HIDDEN_SUFFIX}"))
     texts: dict[str, bytes] = {
         "HEAD": f"ref: refs/heads/{content.branch}\n".encode(),
@@ -67,26 +76,14 @@ def write(path: Path, content: GitDirectory, user: AgentUser) -> None:
     shallow = content.mirror / "shallow"
     if shallow.exists():
         texts["shallow"] = shallow.read_bytes()
+    times = {}
     if content.index is not None:
-        texts["index"] = content.index.data
-    files.make_folder(path, user)
-    made = {path}
-    for name in ("objects/pack", "refs/tags"):
-        _folders(path / name, path, made, user)
-    for name, data in texts.items():
-        target = path / name
-        _folders(target.parent, path, made, user)
-        fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-        with os.fdopen(fd, "wb") as file:
-            file.write(data)
-            files.give(fd, user)
-    if content.index is not None:
-        os.utime(path / "index", ns=(content.index.at_ns, content.index.at_ns))
-
-
-def _folders(folder: Path, root: Path, made: set[Path], user: AgentUser) -> None:
-    if folder in made:
-        return
-    _folders(folder.parent, root, made, user)
-    files.make_folder(folder, user)
-    made.add(folder)
+        texts["index"], times["index"] = content.index.data, content.index.at_ns
+    staging.put_tree(
+        folder,
+        name,
+        {below + path: data for path, data in texts.items()},
+        [below + path for path in ("objects/pack", "refs/tags")],
+        user,
+        times={below + path: at_ns for path, at_ns in times.items()},
+    )

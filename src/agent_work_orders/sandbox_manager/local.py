@@ -9,7 +9,7 @@ import msgspec
 
 from agent_work_orders.errors import Failed
 from agent_work_orders.repositories.refname import check_label, check_sha, order_ref
-from agent_work_orders.sandbox_manager import files, processes
+from agent_work_orders.sandbox_manager import files, hands, processes, trees
 from agent_work_orders.sandbox_manager.leftovers import LeftOut
 from agent_work_orders.sandbox_manager.register import Entry, Register
 from agent_work_orders.sandbox_manager.sandbox import (
@@ -47,7 +47,7 @@ class LocalSandbox:
         async with self._turnstile.alone():
             entry = self._register.get(self._spec.name)
             adoptable = entry is not None and entry.record.status == "ACTIVE"
-            if entry is not None and adoptable and self._workspace.repo.is_dir():
+            if entry is not None and adoptable and await asyncio.to_thread(self._workspace.adopt):
                 self._use(entry)
                 return
             try:
@@ -55,7 +55,7 @@ class LocalSandbox:
                 await asyncio.to_thread(self._workspace.make_folders)
                 await self._workspace.materialise(self._spec.base_sha)
             except (Failed, OSError) as failure:
-                await asyncio.to_thread(files.remove, self._workspace.folder)
+                await asyncio.to_thread(self._workspace.remove)
                 self._record("FAILED", None)
                 if isinstance(failure, Failed):
                     raise
@@ -115,22 +115,18 @@ class LocalSandbox:
             )
 
     async def read_file(self, path: str, *, limit_bytes: int = 1_048_576) -> bytes:
-        place = self._workspace.place
-        return await asyncio.to_thread(
-            files.read, self._workspace.repo, path, limit_bytes, place.user
-        )
+        return await asyncio.to_thread(self._workspace.read_file, path, limit_bytes)
 
     async def write_file(self, path: str, content: bytes) -> None:
-        self._untouched_at = None
-        place = self._workspace.place
-        await asyncio.to_thread(files.write, self._workspace.repo, path, content, place.user)
+        async with self._turnstile.shared():
+            self._untouched_at = None
+            await asyncio.to_thread(self._workspace.write_file, path, content)
 
     async def put_private(self, name: str, content: bytes) -> str:
         if len(files.components(name)) != 1:
             raise files.outside(name)
-        home, user = self._workspace.folder / "home", self._workspace.place.user
-        await asyncio.to_thread(files.write, home, name, content, user, 0o600)
-        return str(home / name)
+        async with self._turnstile.shared():
+            return str(await asyncio.to_thread(self._workspace.put_private, name, content))
 
     async def commit(
         self,
@@ -154,7 +150,7 @@ class LocalSandbox:
                 imported.tree, [parent], message, author=author, at_ms=at_ms
             )
             await mirror.keep(order_ref(self._spec.order_id, "commits", sha), sha)
-            await self._workspace.adopt(sha)
+            await self._workspace.stand_on(sha)
             self._register.put(msgspec.structs.replace(entry, head_sha=sha))
             self._untouched_at = sha if imported.clean else None
             return sha
@@ -178,8 +174,8 @@ class LocalSandbox:
     async def state(self) -> State:
         entry = self._register.get(self._spec.name)
         repo = self._workspace.repo
-        exists = entry is not None and entry.record.status == "ACTIVE" and repo.is_dir()
-        size = await asyncio.to_thread(files.size_bytes, self._workspace.folder) if exists else None
+        exists = entry is not None and entry.record.status == "ACTIVE" and hands.is_folder(repo)
+        size = await asyncio.to_thread(trees.size_bytes, self._workspace.folder) if exists else None
         return State(
             exists=exists,
             workspace=str(repo) if exists else None,
@@ -189,10 +185,17 @@ class LocalSandbox:
 
     async def cleanup(self) -> None:
         place = self._workspace.place
-        await asyncio.to_thread(processes.kill_tagged, place.tag, sandbox=self._spec.name)
+        # With namespaces of their own all processes of an order are dead already.
+        alone = None if place.nursery.namespaces else self._workspace.leased
+        await asyncio.to_thread(
+            processes.kill_tagged,
+            place.tag,
+            sandbox=self._spec.name,
+            uids=set() if alone is None else {alone},
+        )
         async with self._turnstile.alone():
             self._untouched_at = None
-            await asyncio.to_thread(files.remove, self._workspace.folder)
+            await asyncio.to_thread(self._workspace.remove)
             self._register.index_path(self._spec.name).unlink(missing_ok=True)
             entry = self._register.get(self._spec.name)
             if entry is not None and entry.record.status != "TERMINATED":
@@ -200,7 +203,11 @@ class LocalSandbox:
 
     def _active(self) -> Entry:
         entry = self._register.get(self._spec.name)
-        if entry is None or entry.record.status != "ACTIVE" or not self._workspace.repo.is_dir():
+        if (
+            entry is None
+            or entry.record.status != "ACTIVE"
+            or not hands.is_folder(self._workspace.repo)
+        ):
             raise files.lost(self._workspace.repo)
         return entry
 
@@ -221,7 +228,11 @@ class LocalSandbox:
             order_id=self._spec.order_id,
             sandbox_type=self.sandbox_type,
             status=status,
-            connection={"kind": "local", "workspace": str(self._workspace.repo)},
+            connection={
+                "kind": "local",
+                "workspace": str(self._workspace.repo),
+                "uid": hands.owner(self._workspace.repo),
+            },
             created_at_ms=now if anew or before is None else before.record.created_at_ms,
             expires_at_ms=now if status in ("TERMINATED", "FAILED") else expires,
         )

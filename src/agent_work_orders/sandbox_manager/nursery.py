@@ -21,6 +21,7 @@ from agent_work_orders.errors import Environmental
 from agent_work_orders.sandbox_manager import processes
 from agent_work_orders.sandbox_manager.agent_user import (
     AgentUser,
+    AgentUsers,
     first_closed_folder,
     homes_to_guard,
 )
@@ -37,32 +38,38 @@ _PACKAGES = Path(__file__).resolve().parents[2]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """`shown`: paths below the data directory that the program sees, and whether writable.
-    `guarded`: others that it may read and not write."""
+    """`below`: names from `cwd` on, none of them a link. `shown`: paths below the data directory
+    that the program sees, and whether writable. `guarded`: others that it may read and not
+    write. `temporary`: one of the shown, which takes the place of /tmp."""
 
     argv: Sequence[str]
     env: Mapping[str, str]
     cwd: str
+    below: Sequence[str] = ()
+    user: AgentUser
     shown: Sequence[tuple[str, bool]]
     guarded: Sequence[str] = ()
+    temporary: str
 
 
 class Nursery:
     """One supervisor for all executions of a server; started at the first use, again if lost."""
 
     def __init__(
-        self, home: Path, user: AgentUser, tag: str, mode: Literal["auto", "off"] = "auto"
+        self, home: Path, users: AgentUsers, tag: str, mode: Literal["auto", "off"] = "auto"
     ) -> None:
         """`mode` off: no namespaces even where they work."""
         self._mode = mode
         self._home = home
-        self._user = user
+        self._users = users
         self._tag = tag
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
         self._lock = threading.Lock()
         self.namespaces: bool | None = None
         self.guards = False
+        self.private = False
+        self.scoped = False
 
     async def start(self) -> bool:
         """Whether executions get their own namespaces. Starting again is harmless."""
@@ -114,7 +121,7 @@ class Nursery:
             if self._channel is not None and self.namespaces is not None:
                 return self.namespaces
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-            closed = first_closed_folder(self._home, self._user)
+            closed = first_closed_folder(self._home, self._users)
             with theirs:
                 self._process = subprocess.Popen(
                     [
@@ -126,10 +133,8 @@ class Nursery:
                         str(_PACKAGES),
                         str(theirs.fileno()),
                         str(closed or self._home.resolve()),
-                        str(self._user.uid),
-                        str(self._user.gid),
                         self._mode,
-                        *homes_to_guard(self._user),
+                        *homes_to_guard(),
                     ],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
@@ -144,17 +149,17 @@ class Nursery:
                 )
             ours.settimeout(START_TIMEOUT_S)
             try:
-                word = ours.recv(1)
+                found = json.loads(ours.recv(4096) or b"{}")
             except OSError:
-                word = b""
-            if word not in (b"g", b"n", b"-"):
+                found = {}
+            if not found:
                 ours.close()
                 raise Environmental(
                     "sandbox_setup_failed",
                     "The supervisor of agent processes did not start",
                     hint="Check that the server's Python can run and /proc is mounted.",
                 )
-            if word == b"-" and closed is not None:
+            if not found["namespaces"] and closed is not None:
                 ours.close()
                 raise Environmental(
                     "sandbox_setup_failed",
@@ -162,6 +167,7 @@ class Nursery:
                     hint="Put the data directory (AWO_HOME) where others may pass, or chmod o+x.",
                 )
             self._channel = ours
-            self.namespaces = word != b"-"
-            self.guards = word == b"g"
+            self.namespaces = bool(found["namespaces"])
+            self.guards, self.private = bool(found["guards"]), bool(found["private"])
+            self.scoped = bool(found["scoped"])
             return self.namespaces

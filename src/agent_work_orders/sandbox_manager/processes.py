@@ -1,7 +1,8 @@
 """Finding processes by the tags in their environment: what a dead server left behind.
 
 Linux only, through /proc. A process is ours when its environment carries this data directory's
-tag; a person's shell in a workspace is not.
+tag, or when it runs as a user that is leased to one of its orders; a person's shell in a workspace
+is not.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import os
 import signal
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 HOME_TAG = "AWO_HOME_TAG"
@@ -32,11 +34,14 @@ def tagged(tag: str) -> list[int]:
     return _find(tag, None)
 
 
-def kill_tagged(tag: str, *, sandbox: str | None = None) -> int:
-    """SIGKILL until none is left; how many there were. Spares this process and its children."""
+def kill_tagged(
+    tag: str, *, sandbox: str | None = None, uids: Collection[int] = frozenset()
+) -> int:
+    """SIGKILL until none is left; how many there were. Spares this process and its children.
+    Those of `uids` too, also when they threw their environment away."""
     seen: set[int] = set()
     for turn in range(ROUNDS):
-        found = _find(tag, sandbox)
+        found = _find(tag, sandbox, uids)
         if not found:
             break
         seen.update(found)
@@ -51,7 +56,7 @@ def kill_tagged(tag: str, *, sandbox: str | None = None) -> int:
     return len(seen)
 
 
-def _find(tag: str, sandbox: str | None) -> list[int]:
+def _find(tag: str, sandbox: str | None, uids: Collection[int] = frozenset()) -> list[int]:
     wanted = f"{HOME_TAG}={tag}".encode()
     inside = f"{SANDBOX_TAG}={sandbox}".encode()
     spared = set() if sandbox is not None else _own()
@@ -62,9 +67,23 @@ def _find(tag: str, sandbox: str | None) -> list[int]:
         variables = _environment(name)
         if variables is None or _is_zombie(name):
             continue
-        if wanted in variables and (sandbox is None or inside in variables):
+        tagged = wanted in variables and (sandbox is None or inside in variables)
+        if tagged or (uids and _runs_as(name, uids)):
             found.append(int(name))
     return found
+
+
+def _runs_as(name: str, uids: Collection[int]) -> bool:
+    """By its real user. Not in a container, whose users have numbers of their own."""
+    try:
+        with open(f"/proc/{name}/status", "rb") as file:
+            for line in file:
+                if line.startswith(b"Uid:"):
+                    theirs = int(line.split()[1]) in uids
+                    return theirs and os.path.samefile(f"/proc/{name}/root", "/")
+    except OSError:
+        return False
+    return False
 
 
 def _is_supervisor(pid: int) -> bool:

@@ -145,7 +145,8 @@ class Sandbox(Protocol):
         on_output: Output | None = None,
         cwd: str = ".",
     ) -> Execution:
-        """Run a program in the workspace under the supervisor, as the agent's user.
+        """Run a program in the workspace under the supervisor, as the order's own user. `cwd` is
+        reached through no link.
 
         Argv only, never a shell line. The environment is built from nothing: PATH, HOME (private
         to the order, kept between calls), LANG, TMPDIR, AWO_ORDER_ID, and `env`. When the call

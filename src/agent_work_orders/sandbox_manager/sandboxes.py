@@ -11,11 +11,12 @@ from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Failed, Refused
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import check_branch, check_order, check_sha
-from agent_work_orders.sandbox_manager import files, processes
-from agent_work_orders.sandbox_manager.agent_user import AgentUser, agent_user
+from agent_work_orders.sandbox_manager import processes, trees
+from agent_work_orders.sandbox_manager.agent_user import AgentUsers, agent_users
+from agent_work_orders.sandbox_manager.leases import Leases
 from agent_work_orders.sandbox_manager.local import LocalSandbox
 from agent_work_orders.sandbox_manager.nursery import Nursery
-from agent_work_orders.sandbox_manager.protection import Case, Protection, describe
+from agent_work_orders.sandbox_manager.protection import Case, Protection, describe, isolation
 from agent_work_orders.sandbox_manager.register import Register, check_name, order_in
 from agent_work_orders.sandbox_manager.sandbox import Isolation, Record, SandboxType, Spec
 from agent_work_orders.sandbox_manager.turnstile import Turnstile
@@ -37,7 +38,7 @@ class LocalSandboxes:
         mirrors: Mirrors,
         clock: Clock,
         *,
-        user: AgentUser | None = None,
+        users: AgentUsers | None = None,
         path: str | None = None,
         namespaces: Literal["auto", "off"] = "auto",
     ) -> None:
@@ -50,11 +51,11 @@ class LocalSandboxes:
         self.mirrors = mirrors
         self._register = Register(self._home / "sandboxes")
         tag = processes.home_tag(self._home)
-        who = user or agent_user()
+        who = users or agent_users()
         self._place = Place(
             nursery=Nursery(self._home, who, tag, namespaces),
             clock=clock,
-            user=who,
+            leases=Leases(who),
             tag=tag,
             path=path or os.environ.get("PATH") or DEFAULT_PATH,
             git=mirrors.git.executable,
@@ -89,7 +90,11 @@ class LocalSandboxes:
         await self._place.nursery.start()
 
     async def sweep(self) -> int:
-        return await asyncio.to_thread(processes.kill_tagged, self._place.tag)
+        leases = self._place.leases
+        uids = await asyncio.to_thread(leases.held_below, self._folder)
+        killed = await asyncio.to_thread(processes.kill_tagged, self._place.tag, uids=uids)
+        await asyncio.to_thread(leases.sweep)
+        return killed
 
     async def reap(self, open_orders: set[str], now_ms: int) -> list[str]:
         reaped: list[str] = []
@@ -110,7 +115,7 @@ class LocalSandboxes:
         for folder in self._folder.iterdir():
             if folder.name not in known and order_in(folder.name) not in open_orders:
                 try:
-                    await asyncio.to_thread(files.remove, folder)
+                    await asyncio.to_thread(trees.remove, folder)
                 except OSError:
                     self.unremoved.append(folder.name)
                 else:
@@ -133,43 +138,21 @@ class LocalSandboxes:
 
     def protection(self) -> Protection:
         """What is and what is not separated here. Known after `start`."""
-        nursery = self._place.nursery
-        return describe(
-            Case(
-                root=os.geteuid() == 0,
-                uid=self._place.user.uid,
-                namespaces=bool(nursery.namespaces),
-                guards=nursery.guards,
-            )
-        )
+        return describe(self._case())
 
     def isolation(self, sandbox_type: SandboxType) -> Isolation:
-        hidden = bool(self._place.nursery.namespaces)
-        own_user = self._place.user.uid != os.geteuid()
-        if hidden and self._place.nursery.guards:
-            own = "" if own_user else " and the server user's home"
-            reach = (
-                f"the data directory and other orders are hidden; a local repository{own} cannot "
-                "be written; the rest of the disk is as for any program"
-            )
-        elif hidden:
-            reach = "the data directory and other orders are hidden; the rest of the disk is not"
-        else:
-            reach = "only file permissions; no part of the disk is hidden"
-        borrowed = "borrows objects read-only" if sandbox_type == "git_worktree" else "full copy"
-        return Isolation(
-            files=f"own work tree and .git ({borrowed}); {reach}",
-            processes=(
-                "own pid namespace; everything ends with the call"
-                if hidden
-                else "subreaper; everything ends with the call unless it hides its parentage"
-            ),
-            network="not isolated",
-            credentials=(
-                f"environment built from nothing; runs as uid {self._place.user.uid}"
-                + ("" if own_user else ", the server's own")
-            ),
-            summary="Keeps orders apart; for agents you trust with this machine and its network.",
+        return isolation(self._case(), sandbox_type)
+
+    def _case(self) -> Case:
+        nursery, users = self._place.nursery, self._place.leases.users
+        return Case(
+            root=not users.own,
+            users=users.words(),
+            shared=users.shared,
+            namespaces=bool(nursery.namespaces),
+            guards=nursery.guards,
+            private=nursery.private,
+            scoped=nursery.scoped,
         )
 
     def close(self) -> None:

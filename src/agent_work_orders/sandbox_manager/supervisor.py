@@ -1,6 +1,6 @@
 """The program that stands between the server and everything an agent runs. Standard library only.
 
-It is started once (`main` with arguments FD COVER UID GID auto|off GUARDED…) and forks a guard for
+It is started once (`main` with arguments FD COVER auto|off GUARDED…) and forks a guard for
 each execution: forking a small process takes about a millisecond, starting an interpreter ten times
 that, and a small process has one thread, which parent-death signals need.
 
@@ -18,7 +18,9 @@ Rules:
   namespace the guard is a subreaper and kills its descendants until none is left.
 - With a mount namespace the data directory is covered by an empty one; only the paths that the
   request names show through. The agent cannot see the journal, keys, or other orders. The
-  repository that an order works on, and the home of the server's user, are guarded.
+  repository that an order works on, and the home of the server's user, are guarded. `/tmp` and its
+  like are the order's own (veil.py).
+- Signals and abstract sockets stay in the execution where the kernel has scopes (scope.py).
 
 Control protocol: the server sends a 4-byte length and a JSON request; answers are JSON lines:
 `{"started": true}`, `{"error": errno, "what": …}`, `{"exit": code, "signal": number}`.
@@ -42,12 +44,14 @@ import time
 import warnings  # noqa: F401
 from typing import Any, NoReturn
 
-from agent_work_orders.sandbox_manager.namespaces import Place, call, cover, probe, show, split
+from agent_work_orders.sandbox_manager import scope
+from agent_work_orders.sandbox_manager.mounts import FOLDER, call
+from agent_work_orders.sandbox_manager.namespaces import Place, cover, probe, show, split
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 36, 38
 # SIGTERM first, SIGKILL after this: the contract of `execute` promises three seconds in all.
 GRACE_S = 2.0
-# One user runs all agents: a fork bomb ends here, far above what builds and tests need.
+# Of one user, who runs one order: a fork bomb ends here, far above what builds and tests need.
 MAX_PROCESSES = 8192
 
 
@@ -81,12 +85,17 @@ def _become(place: Place, request: dict[str, Any], fds: list[int], report: int) 
         for target, fd in enumerate(fds):
             os.dup2(fd, target)
         os.chdir("/")
-        if os.geteuid() == 0 and place.uid != 0:
+        if os.geteuid() == 0:
+            uid, gid = int(request["user"]["uid"]), int(request["user"]["gid"])
+            if uid <= 0 or gid <= 0:
+                raise PermissionError(errno.EPERM, "no program runs as root")
             resource.setrlimit(resource.RLIMIT_NPROC, (MAX_PROCESSES, MAX_PROCESSES))
             os.setgroups([])
-            os.setresgid(place.gid, place.gid, place.gid)
-            os.setresuid(place.uid, place.uid, place.uid)
+            os.setresgid(gid, gid, gid)
+            os.setresuid(uid, uid, uid)
         call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        if place.scoped:
+            scope.enter()
         # After the change of user, which clears it: the program does not outlive its guard.
         call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         os.umask(0o022)
@@ -94,6 +103,11 @@ def _become(place: Place, request: dict[str, Any], fds: list[int], report: int) 
             signal.signal(number, signal.SIG_DFL)
         what = "folder"
         os.chdir(request["cwd"])
+        what = "path"
+        for name in request["below"]:
+            step = os.open(name, FOLDER)
+            os.fchdir(step)
+            os.close(step)
         what = "program"
         os.execvpe(request["argv"][0], request["argv"], request["env"])
     except OSError as error:
@@ -223,8 +237,7 @@ def _await_work(place: Place, line: socket.socket) -> None:
         if problem is not None:
             raise problem
         if place.namespaces:
-            shown = [(path, bool(writable)) for path, writable in request["shown"]]
-            show(place, below, shown, request["guarded"])
+            show(place, below, request)
     except OSError as error:
         _tell(control, {"error": error.errno or 0, "what": "namespace"})
         return
@@ -338,13 +351,15 @@ class Nursery:
 
 
 def main() -> None:
-    fd, cover, uid, gid, namespaces = sys.argv[1:6]
-    place = Place(cover, int(uid), int(gid), tuple(sys.argv[6:]))
+    fd, cover, namespaces = sys.argv[1:4]
+    place = Place(cover, tuple(sys.argv[4:]))
     channel = socket.socket(fileno=int(fd))
     # The terminal's Ctrl-C is for the server, which ends its executions one by one.
     os.setsid()
     if namespaces == "auto":
         probe(place)
+        place.scoped = scope.works()
     nursery = Nursery(place, channel)
-    channel.sendall(b"g" if place.guards else b"n" if place.namespaces else b"-")
+    found = {name: getattr(place, name) for name in ("namespaces", "guards", "private", "scoped")}
+    channel.sendall(json.dumps(found).encode() + b"\n")
     nursery.run()

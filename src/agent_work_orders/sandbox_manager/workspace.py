@@ -4,8 +4,9 @@
                              /home    HOME of every execution, kept between calls
                              /tmp     TMPDIR
                              /import  the private git directory while a commit is made
+                             /staging where the host makes what it puts into the others
 
-The parent folder belongs to the server, the four to the agent's user. Rules:
+The parent folder and the last belong to the server, the four to the agent's user. Rules:
 - The host never runs git here. A checkout or a tree is made inside, as the agent's user, with a
   git directory that the host wrote a moment before; objects come back as one pack, checked.
 - The commit itself is made by the host in its mirror: parent, author, date and message are never
@@ -16,8 +17,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -29,9 +30,18 @@ from agent_work_orders.repositories import origin as origins
 from agent_work_orders.repositories.failure import said
 from agent_work_orders.repositories.mirror import MAX_IMPORT_BYTES, Mirror
 from agent_work_orders.repositories.refname import is_sha
-from agent_work_orders.sandbox_manager import files, git_directory, inside, leftovers, processes
+from agent_work_orders.sandbox_manager import (
+    files,
+    git_directory,
+    hands,
+    inside,
+    leftovers,
+    processes,
+    trees,
+)
 from agent_work_orders.sandbox_manager.agent_user import AgentUser
 from agent_work_orders.sandbox_manager.execution import execute
+from agent_work_orders.sandbox_manager.leases import Leases
 from agent_work_orders.sandbox_manager.leftovers import LeftOut
 from agent_work_orders.sandbox_manager.nursery import Nursery, Request
 from agent_work_orders.sandbox_manager.sandbox import Execution, Output, Spec
@@ -47,7 +57,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     nursery: Nursery
     clock: Clock
-    user: AgentUser
+    leases: Leases
     tag: str
     path: str
     git: str
@@ -72,23 +82,70 @@ class Workspace:
         self.mirror = mirror
         self.folder = folder
         self.repo = folder / "repo"
+        self.staging = hands.Staging(folder / "staging")
         self._spec = spec
         self._copies = spec.sandbox_type == "git_branch"
         self._index_path = index_path
 
     def make_folders(self) -> None:
-        files.remove(self.folder)
-        files.make_folder(self.folder, None, 0o711)
-        for name in ("repo", "home", "tmp"):
-            files.make_folder(self.folder / name, self.place.user)
+        trees.remove(self.folder)
+        hands.make_folder(self.folder, None)
+        user = self.place.leases.users.user(self.place.leases.hold(self.folder))
+        self.staging.empty()
+        for name in ("home", "tmp", "repo"):
+            hands.make_folder(self.folder / name, user)
+        hands.let_pass(self.folder, user)
         # So that an agent, or a test it runs, can commit in repositories of its own.
-        files.write(self.folder / "home", ".gitconfig", git_directory.IDENTITY, self.place.user)
+        self.put_private(".gitconfig", git_directory.IDENTITY, 0o644)
+
+    @property
+    def user(self) -> AgentUser:
+        """Whose the work tree is. Never a user that is not for agents: a copy of a data directory
+        may belong to anybody."""
+        uid = hands.owner(self.repo)
+        if uid is None or uid not in self.place.leases.users:
+            raise files.lost(self.repo)
+        return self.place.leases.users.user(uid)
+
+    @property
+    def leased(self) -> int | None:
+        """The user that no other order has, if there is one."""
+        uid = hands.owner(self.repo)
+        return uid if uid is not None and self.place.leases.has(self.folder, uid) else None
+
+    def adopt(self) -> bool:
+        """Whether what is there can be gone on with, by the user that it belongs to."""
+        uid = hands.owner(self.repo)
+        leases = self.place.leases
+        if uid is None or uid not in leases.users or leases.hold(self.folder, uid) != uid:
+            return False
+        hands.let_pass(self.folder, leases.users.user(uid))
+        self.staging.empty()
+        return True
+
+    def remove(self) -> None:
+        """And give its user back."""
+        uid = hands.owner(self.repo)
+        trees.remove(self.folder)
+        if uid is not None:
+            self.place.leases.release(self.folder, uid)
+
+    def put_private(self, name: str, content: bytes, mode: int = 0o600) -> Path:
+        home = self.folder / "home"
+        files.write(self.staging, home, name, content, self.user, mode)
+        return home / name
+
+    def write_file(self, path: str, content: bytes) -> None:
+        files.write(self.staging, self.repo, path, content, self.user)
+
+    def read_file(self, path: str, limit_bytes: int) -> bytes:
+        return files.read(self.repo, path, limit_bytes, self.user)
 
     async def reset(self, sha: str) -> None:
         """As `materialise`, but only what differs is written. The index that says so is ours, and
         what the agent changed has another time of change, which no program can set."""
         git = self.repo / ".git"
-        if self._copies or not await asyncio.to_thread(self._renew_git, git, sha):
+        if self._copies or not await asyncio.to_thread(self._renew_git, sha):
             await self.materialise(sha)
             return
         done = await self._inside(inside.argv(inside.RESET, sha), directory=git)
@@ -104,7 +161,7 @@ class Workspace:
         Environmental `sandbox_setup_failed`, `sandbox_lost`, `disk_full`.
         """
         git = self.repo / ".git"
-        await asyncio.to_thread(self._clear, git, sha)
+        await asyncio.to_thread(self._clear, sha)
         argv = inside.checkout(sha)
         if self._copies:
             argv = inside.argv(inside.CHECKOUT_COPY, sha)
@@ -120,22 +177,21 @@ class Workspace:
         become plain files.
         """
         private = self.folder / "import"
-        await asyncio.to_thread(self._write_private, private, parent)
+        await asyncio.to_thread(self._write_private, parent)
         later_s = self.place.clock.now_ms() // 1000 + 2
         argv = inside.argv(inside.TREE, parent, str(private / "pack"), str(later_s))
         done = await self._inside(argv, directory=private)
         imported = _read_tree(done)
         if imported.changed:
-            with await asyncio.to_thread(_open_pack, private / "pack") as pack:
+            with await asyncio.to_thread(self._open_pack, private) as pack:
                 await self.mirror.import_pack(pack)
         return imported
 
-    async def adopt(self, sha: str) -> None:
+    async def stand_on(self, sha: str) -> None:
         """Let the agent's own `.git` stand at a commit that was just made of its files."""
-        private, git = self.folder / "import", self.repo / ".git"
-        await asyncio.to_thread(self._replace_git, private, git, sha)
+        await asyncio.to_thread(self._replace_git, self.folder / "import", sha)
         if self._copies:
-            done = await self._inside(inside.argv(inside.COPY), directory=git)
+            done = await self._inside(inside.argv(inside.COPY), directory=self.repo / ".git")
             if not done.success:
                 raise setup_failed(done.stderr)
 
@@ -143,7 +199,7 @@ class Workspace:
         """Let the agent's own `.git` stand at a commit, its files and index staying what they are:
         it sees what differs as changes."""
         reference = f"refs/heads/{self._spec.branch}"
-        files.write(self.repo / ".git", reference, f"{sha}\n".encode(), self.place.user)
+        self.write_file(f".git/{reference}", f"{sha}\n".encode())
 
     async def run(
         self,
@@ -157,7 +213,6 @@ class Workspace:
         cwd: str,
     ) -> Execution:
         """A program of the order, in `cwd` below the work tree."""
-        folder = self.repo if cwd == "." else self.repo.joinpath(*files.components(cwd))
         request = Request(
             argv=argv,
             env={
@@ -168,9 +223,12 @@ class Workspace:
                 **env,
                 **self._tags(),
             },
-            cwd=str(folder),
+            cwd=str(self.repo),
+            below=() if cwd == "." else files.components(cwd),
+            user=self.user,
             shown=self._shown(borrowing=not self._copies),
             guarded=self._guarded(),
+            temporary=str(self.folder / "tmp"),
         )
         return await execute(
             self.place.nursery,
@@ -194,8 +252,10 @@ class Workspace:
                 argv=argv,
                 env={**env, **self._tags()},
                 cwd=str(self.repo),
+                user=self.user,
                 shown=shown,
                 guarded=self._guarded(),
+                temporary=temporary,
             ),
             clock=self.place.clock,
             timeout_s=inside.TIMEOUT_S,
@@ -216,43 +276,56 @@ class Workspace:
     def _guarded(self) -> list[str]:
         return origins.folders_of(self._spec.origin) if self._spec.origin else []
 
-    def _clear(self, git: Path, sha: str) -> None:
-        if not self.repo.is_dir():
-            raise files.lost(self.repo)
-        files.empty(self.repo)
-        self._write_git(git, sha, None)
+    def _clear(self, sha: str) -> None:
+        """A new folder takes the place of the work tree: who holds the old one has nothing."""
+        with self._opened() as folder:
+            self._write_git(folder, "repo", sha, None, below=".git/")
 
-    def _renew_git(self, git: Path, sha: str) -> bool:
+    def _renew_git(self, sha: str) -> bool:
         """A new `.git` with the kept index; False when there is none."""
-        if not self.repo.is_dir():
-            raise files.lost(self.repo)
-        index = self._kept_index()
+        with self._opened():
+            index = self._kept_index()
         if index is None:
             return False
-        files.remove(git)
-        self._write_git(git, sha, index)
+        with hands.opened(self.repo) as repo:
+            self._write_git(repo, ".git", sha, index)
         return True
 
-    def _replace_git(self, private: Path, git: Path, sha: str) -> None:
+    def _replace_git(self, private: Path, sha: str) -> None:
         """The private one becomes the agent's: it has the index, and no program saw it."""
         self._keep_index(private, "index")
-        os.unlink(private / "pack")
         reference = f"refs/heads/{self._spec.branch}"
-        files.write(private, reference, f"{sha}\n".encode(), self.place.user)
-        files.remove(git)
-        os.rename(private, git)
+        files.write(self.staging, private, reference, f"{sha}\n".encode(), self.user)
+        with self._opened() as folder, hands.opened(self.repo) as repo:
+            with hands.opened(private) as own:
+                os.unlink("pack", dir_fd=own)
+            self.staging.move(folder, "import", repo, ".git")
 
-    def _write_private(self, private: Path, parent: str) -> None:
-        if not self.repo.is_dir():
+    def _write_private(self, parent: str) -> None:
+        with self._opened() as folder:
+            self._write_git(folder, "import", parent, self._kept_index())
+
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        """The order's folder, in which the work tree is."""
+        if not hands.is_folder(self.repo):
             raise files.lost(self.repo)
-        files.remove(private)
-        self._write_git(private, parent, self._kept_index())
+        with hands.opened(self.folder) as fd:
+            yield fd
 
-    def _write_git(self, path: Path, sha: str, index: git_directory.Index | None) -> None:
+    def _write_git(
+        self,
+        folder: int,
+        name: str,
+        sha: str,
+        index: git_directory.Index | None,
+        *,
+        below: str = "",
+    ) -> None:
         content = git_directory.GitDirectory(
             mirror=self.mirror.path, branch=self._spec.branch, sha=sha, index=index
         )
-        git_directory.write(path, content, self.place.user)
+        git_directory.write(self.staging, folder, name, content, self.user, below=below)
 
     def _kept_index(self) -> git_directory.Index | None:
         if not self._index_path.exists():
@@ -260,30 +333,27 @@ class Workspace:
         at_ns = self._index_path.stat().st_mtime_ns
         return git_directory.Index(data=self._index_path.read_bytes(), at_ns=at_ns)
 
-    def _keep_index(self, folder: Path, name: str) -> git_directory.Index:
+    def _keep_index(self, folder: Path, name: str) -> None:
         """Copy the index out of the agent's reach: later it says which files are unchanged."""
-        data = files.read(folder, name, git_directory.INDEX_LIMIT_BYTES, self.place.user)
+        with files.opened(folder, name, self.user) as fd:
+            data = files.content(fd, name, git_directory.INDEX_LIMIT_BYTES)
+            changed_ns = os.fstat(fd).st_mtime_ns
         # Never a moment to come: git would believe every file that is changed until then.
-        now_ns = self.place.clock.now_ms() * 1_000_000
-        at_ns = min(os.stat(folder / name, follow_symlinks=False).st_mtime_ns, now_ns)
+        at_ns = min(changed_ns, self.place.clock.now_ms() * 1_000_000)
         making = self._index_path.with_suffix(".index-making")
         making.write_bytes(data)
         os.utime(making, ns=(at_ns, at_ns))
         os.replace(making, self._index_path)
-        return git_directory.Index(data=data, at_ns=at_ns)
 
-
-def _open_pack(path: Path) -> IO[bytes]:
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    found = os.fstat(fd)
-    if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_IMPORT_BYTES:
-        os.close(fd)
+    def _open_pack(self, private: Path) -> IO[bytes]:
+        with files.opened(private, "pack", self.user) as fd:
+            if os.fstat(fd).st_size <= MAX_IMPORT_BYTES:
+                return os.fdopen(os.dup(fd), "rb")
         raise Permanent(
             "changes_too_large",
             f"The agent's changes exceed {MAX_IMPORT_BYTES // 1024**3} GB",
             hint="Add what it made too much of to .gitignore.",
         )
-    return os.fdopen(fd, "rb")
 
 
 def _read_tree(done: Execution) -> Imported:

@@ -51,6 +51,14 @@ def is_secret(text: str) -> bool:
     return len(text) >= SHORTEST and text.isascii() and text.isprintable() and " " not in text
 
 
+def is_id_range(text: str) -> bool:
+    """Nothing or 0 (none is given), the number of a user, or two of them. Never root's."""
+    found = re.fullmatch(r"([0-9]{1,10})(?:-([0-9]{1,10}))?", text)
+    if text in ("", "0") or found is None:
+        return text in ("", "0")
+    return 0 < int(found[1]) <= int(found[2] or found[1]) < 2**31
+
+
 def is_plain_address(text: str) -> bool:
     """http or https, a host, and nothing that could carry a credential."""
     try:
