@@ -98,6 +98,7 @@ class Git:
         self.executable = found
         self._tag = tag
         self.logins = logins
+        self._starting = asyncio.Lock()
 
     def environment(self) -> dict[str, str]:
         env = {
@@ -151,8 +152,12 @@ class Git:
         place = ["--git-dir", str(repository)] if repository is not None else []
 
         async def attempt(login: Login | None) -> Answer:
-            with offered(remote or Remote(url=""), login) as (options, pipes):
-                child = self._start([*command, *options, *place, *arguments], stdin, env, pipes)
+            # Starting a program holds the loop until it runs, milliseconds on a busy machine: of
+            # many, one at a time, with everybody else's turn in between.
+            async with self._starting:
+                await asyncio.sleep(0)
+                with offered(remote or Remote(url=""), login) as (options, pipes):
+                    child = self._start([*command, *options, *place, *arguments], stdin, env, pipes)
             answer = await self._finish(child, action, timeout_s, limit_bytes, cut)
             if answer.exit_code not in ok and not answer.truncated:
                 raise classify(action, answer.exit_code, answer.stderr)
