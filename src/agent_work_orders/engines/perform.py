@@ -97,6 +97,7 @@ class Context:
         self.evidence: JsonObject | None = None
         self._request = request
         self.more_time: Callable[[], None] = lambda: None
+        self.allow: Callable[[float], None] = lambda _seconds: None
         self._desk = desk
         self._waiting = waiting
 
@@ -287,6 +288,7 @@ class Desk:
         try:
             async with asyncio.timeout(limit_s) as deadline:
                 context.more_time = partial(_extend, deadline, limit_s)
+                context.allow = partial(_extend, deadline)
                 if self._before is not None:
                     await self._before(context)
                 return await tool(context, **inputs)

@@ -29,7 +29,14 @@ from agent_work_orders.repositories import origin as origins
 from agent_work_orders.repositories.failure import said
 from agent_work_orders.repositories.mirror import MAX_IMPORT_BYTES, Mirror
 from agent_work_orders.repositories.refname import is_sha
-from agent_work_orders.sandbox_manager import files, git_directory, inside, leftovers, processes
+from agent_work_orders.sandbox_manager import (
+    commit_size,
+    files,
+    git_directory,
+    inside,
+    leftovers,
+    processes,
+)
 from agent_work_orders.sandbox_manager.agent_user import AgentUser
 from agent_work_orders.sandbox_manager.execution import execute
 from agent_work_orders.sandbox_manager.leftovers import LeftOut
@@ -122,7 +129,8 @@ class Workspace:
         private = self.folder / "import"
         await asyncio.to_thread(self._write_private, private, parent)
         later_s = self.place.clock.now_ms() // 1000 + 2
-        argv = inside.argv(inside.TREE, parent, str(private / "pack"), str(later_s))
+        sizes = (str(commit_size.LIMIT_BYTES), str(commit_size.large_bytes()))
+        argv = inside.argv(inside.TREE, parent, str(private / "pack"), str(later_s), *sizes)
         done = await self._inside(argv, directory=private)
         imported = _read_tree(done)
         if imported.changed:
@@ -274,11 +282,7 @@ def _open_pack(path: Path) -> IO[bytes]:
     found = os.fstat(fd)
     if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_IMPORT_BYTES:
         os.close(fd)
-        raise Permanent(
-            "changes_too_large",
-            f"The agent's changes exceed {MAX_IMPORT_BYTES // 1024**3} GB",
-            hint="Add what it made too much of to .gitignore.",
-        )
+        raise commit_size.refusal(commit_size.Larger(found.st_size, ()))
     return os.fdopen(fd, "rb")
 
 
@@ -291,6 +295,8 @@ def _read_tree(done: Execution) -> Imported:
             hint="Retry, and tell the agent not to make such files.",
         )
     lines = done.stdout.decode("utf-8", "replace").splitlines() or [""]
+    if done.success and (larger := commit_size.read(lines)) is not None:
+        raise commit_size.refusal(larger)
     words = lines[0].split()
     refused = b"No space left" in done.stderr or b"unable to write" in done.stderr
     if not done.success or refused or len(words) != 4 or not is_sha(words[0]):
