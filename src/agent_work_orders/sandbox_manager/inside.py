@@ -84,6 +84,8 @@ case $said in
 *) printf '%s\\n' "$said" >&2 ;;
 esac
 [ -z "$nested" ] || put_back
+# Killed: what it did not come to would look as if nobody had changed it.
+[ "$added" -le 128 ] || exit "$added"
 rm "$GIT_DIR/leftovers"
 left=clean left_out=
 if [ -n "$nested$(git ls-files --others --directory | head -c 1)" ]; then

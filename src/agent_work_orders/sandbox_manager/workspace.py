@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,7 +25,7 @@ from typing import IO
 import msgspec
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import Environmental, Permanent
+from agent_work_orders.errors import Environmental, Permanent, Transient
 from agent_work_orders.repositories import origin as origins
 from agent_work_orders.repositories.failure import said
 from agent_work_orders.repositories.mirror import MAX_IMPORT_BYTES, Mirror
@@ -47,6 +48,11 @@ INSIDE_OUTPUT_BYTES = 65_536
 # How git says that it left something out. It cuts a line at 4 KiB, which loses the reason of a path
 # beyond PATH_MAX, and it does not count it as a failure.
 _UNREADABLE = (b"Permission denied", b"File name too long", b"could not open directory")
+
+
+# SIGKILL and SIGTERM, as a shell tells them of its child, or a git of its helper.
+_KILLED_EXITS = (137, 143)
+_KILLED = re.compile(rb"^Killed$|died of signal (?:9|15)\b", re.MULTILINE)
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,6 +123,7 @@ class Workspace:
             argv = inside.argv(inside.CHECKOUT_COPY, sha)
         done = await self._inside(argv, directory=git)
         if not done.success:
+            _need_not_killed(done)
             raise setup_failed(done.stderr)
         await asyncio.to_thread(self._keep_index, self.repo, ".git/index")
 
@@ -145,6 +152,7 @@ class Workspace:
         if self._copies:
             done = await self._inside(inside.argv(inside.COPY), directory=git)
             if not done.success:
+                _need_not_killed(done)
                 raise setup_failed(done.stderr)
 
     def stand_at(self, sha: str) -> None:
@@ -300,6 +308,7 @@ def _read_tree(done: Execution) -> Imported:
     words = lines[0].split()
     refused = b"No space left" in done.stderr or b"unable to write" in done.stderr
     if not done.success or refused or len(words) != 4 or not is_sha(words[0]):
+        _need_not_killed(done)
         if b"No space left" in done.stderr:
             raise Environmental(
                 "disk_full",
@@ -317,6 +326,17 @@ def _read_tree(done: Execution) -> Imported:
         changed=words[1] != "same",
         left_out=leftovers.read(lines[1:]),
     )
+
+
+def _need_not_killed(done: Execution) -> None:
+    """Transient `sandbox_step_killed`: from outside, since our own limit is no exit."""
+    code = done.exit_code if done.exit_code is not None else 128 + (done.signal or 0)
+    if done.ended == "exited" and (code in _KILLED_EXITS or _KILLED.search(done.stderr)):
+        raise Transient(
+            "sandbox_step_killed",
+            "git was killed from outside while it worked in the sandbox",
+            hint="It is tried again. If that goes on, the machine has too little memory.",
+        )
 
 
 def setup_failed(stderr: bytes) -> Environmental:
