@@ -162,6 +162,8 @@ class Bench:
             key=f"{ORDER}:{name}:{generation}",
             uses=uses,
             timeout_s=given.pop("timeout_s", 60.0),
+            stalls=given.pop("stalls", 0),
+            stalled_since_ms=given.pop("stalled_since_ms", None),
             phase=given.pop("phase", "implementing"),
             order=msgspec.to_builtins(order),
             input=given,

@@ -1,8 +1,8 @@
 """The shelf of mirrors: made, fetched, and made anew when damaged.
 
 One writer at a time per mirror: an asyncio lock inside the process and a file lock between
-processes. The kernel drops the file lock of a dead process; those that a dead git left are cleared by
-whoever meets them (stale_lock.py).
+processes. The kernel drops the file lock of a dead process; those that a dead git left are cleared
+by whoever meets them (stale_lock.py).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from typing import IO
 import msgspec
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import Environmental, Permanent, Transient
+from agent_work_orders.errors import Environmental, Failed, Permanent, Transient
 from agent_work_orders.repositories import origin as origins
 from agent_work_orders.repositories.failure import said
 from agent_work_orders.repositories.mirror import MAX_IMPORT_BYTES, Mirror
@@ -52,6 +52,7 @@ _UNREADABLE = (b"Permission denied", b"File name too long", b"could not open dir
 
 # SIGKILL and SIGTERM, as a shell tells them of its child, or a git of its helper.
 _KILLED_EXITS = (137, 143)
+_FULL = re.compile(rb"No space left|Disk quota exceeded")
 _KILLED = re.compile(rb"^Killed$|died of signal (?:9|15)\b", re.MULTILINE)
 
 
@@ -139,10 +140,15 @@ class Workspace:
         sizes = (str(commit_size.LIMIT_BYTES), str(commit_size.large_bytes()))
         argv = inside.argv(inside.TREE, parent, str(private / "pack"), str(later_s), *sizes)
         done = await self._inside(argv, directory=private)
-        imported = _read_tree(done)
-        if imported.changed:
-            with await asyncio.to_thread(_open_pack, private / "pack") as pack:
-                await self.mirror.import_pack(pack)
+        try:
+            imported = _read_tree(done)
+            if imported.changed:
+                with await asyncio.to_thread(_open_pack, private / "pack") as pack:
+                    await self.mirror.import_pack(pack)
+        except Failed:
+            # It is of no use to anybody, and may be what fills the disk.
+            await asyncio.to_thread(files.remove, private)
+            raise
         return imported
 
     async def adopt(self, sha: str) -> None:
@@ -306,10 +312,11 @@ def _read_tree(done: Execution) -> Imported:
     if done.success and (larger := commit_size.read(lines)) is not None:
         raise commit_size.refusal(larger)
     words = lines[0].split()
-    refused = b"No space left" in done.stderr or b"unable to write" in done.stderr
+    full = _FULL.search(done.stderr) is not None
+    refused = full or b"unable to write" in done.stderr
     if not done.success or refused or len(words) != 4 or not is_sha(words[0]):
         _need_not_killed(done)
-        if b"No space left" in done.stderr:
+        if full:
             raise Environmental(
                 "disk_full",
                 "No space left to commit the agent's changes",
@@ -340,7 +347,7 @@ def _need_not_killed(done: Execution) -> None:
 
 
 def setup_failed(stderr: bytes) -> Environmental:
-    if b"No space left" in stderr:
+    if _FULL.search(stderr):
         return Environmental(
             "disk_full",
             "No space left to set up the sandbox",

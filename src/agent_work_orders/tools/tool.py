@@ -22,6 +22,7 @@ JsonObject = dict[str, Any]
 COMMIT_S = 45 * 60.0
 MODEL_UNAVAILABLE = "model_unavailable"
 MODEL_QUOTA = "model_quota"
+DISK_FULL = "disk_full"
 
 
 class Parked(Exception):
