@@ -224,6 +224,8 @@ def test_a_line_of_100_megabytes_is_dropped_in_bounded_memory() -> None:
         (assistant(), ended(0), "crashed"),
         (result(), ended(1), "exit_code"),
         (result(num_turns=0), ended(0), "protocol"),
+        (result(subtype="error_during_execution"), ended(0), "crashed"),
+        (result(subtype="error_of_a_new_kind"), ended(0), "crashed"),
         (result(), ended(None, signal=9), "crashed"),
         (result(), ended(None, signal=11), "crashed"),
         (result(), ended(137), "crashed"),

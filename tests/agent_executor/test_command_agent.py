@@ -73,6 +73,8 @@ async def test_a_program_that_does_not_read_its_input_is_fine(tmp_path: Path) ->
         ("kill -9 $$", "crashed", None, 9),
         ("kill -11 $$", "crashed", None, 11),
         ("kill -15 $$", "interrupted", None, 15),
+        ("sh -c 'kill -9 $$'; exit $?", "crashed", 137, 9),
+        ("sh -c 'kill -15 $$'; exit $?", "interrupted", 143, 15),
     ],
 )
 async def test_endings(
@@ -116,9 +118,30 @@ async def test_a_null_in_a_result_says_nothing(tmp_path: Path) -> None:
     line = json.dumps({"type": "result", "text": "Done."} | dict.fromkeys(fields))
     turn, _, _ = await run(tmp_path, "cat", prompt=line)
     assert turn.ok and turn.saw_end and turn.text == "Done."
-    odd = json.dumps({"type": "result", "text": "Done.", "error": 5})
-    turn, _, _ = await run(tmp_path, "cat", prompt=odd)
-    assert not turn.saw_end, "it may have said that it failed"
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "message"),
+    [
+        ({"error": {"kind": "teapot", "message": "short and stout"}}, "exit_code", "short"),
+        ({"error": {"kind": 5}}, "exit_code", '{"kind":5}'),
+        ({"error": {"kind": "auth"}}, "auth", "auth"),
+        ({"error": {"kind": "server", "message": "503", "retry_at_ms": "soon"}}, "server", "503"),
+        ({"error": 5}, "exit_code", "5"),
+        ({"error": True}, "exit_code", "true"),
+        ({"error": ["a", "b"]}, "exit_code", "a"),
+        ({"errors": ["no disk"]}, "exit_code", "no disk"),
+        ({"is_error": True, "text": "it went wrong"}, "exit_code", "it went wrong"),
+        ({"error": "plain words", "turns": "two"}, "exit_code", "plain words"),
+    ],
+)
+async def test_an_error_of_any_kind_is_no_success(
+    tmp_path: Path, said: dict[str, object], kind: str, message: str
+) -> None:
+    """Also with exit code 0."""
+    turn, _, _ = await run(tmp_path, "cat", prompt=json.dumps({"type": "result"} | said))
+    assert not turn.ok and turn.error is not None
+    assert turn.error.kind == kind and message in turn.error.message
 
 
 async def test_json_lines_are_understood(tmp_path: Path) -> None:

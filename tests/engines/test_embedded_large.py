@@ -7,9 +7,12 @@ import asyncio
 import pytest
 from embedded_rig import EmbeddedRig
 
+from agent_work_orders.engines.embedded.ahead import Ahead
+from agent_work_orders.engines.embedded.held import Held
 from agent_work_orders.testing.conformance.engine import compiled, ended, now, submit, until
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine.plan import Plan
+from agent_work_orders.workflow_engine.run import fresh
 
 
 def flat(tasks: int) -> Plan:
@@ -57,3 +60,45 @@ async def test_what_was_to_be_stopped_never_begins_after_a_crash(rig: EmbeddedRi
     run = await ended(rig, run_id)
     assert run.outcome == "cancelled"
     assert set(rig.world.begun) == begun
+
+
+NESTED = f"""
+name: nested
+tasks:
+  first: {{uses: fake.echo, with: {{value: 1}}}}
+  wide:
+    needs: [first]
+    foreach: {list(range(40))}
+    tasks:
+      inner:
+        foreach: {list(range(40))}
+        uses: fake.echo
+        with: {{value: "{{{{ item }}}}"}}
+  last: {{needs: [wide], uses: fake.echo, with: {{value: 2}}}}
+"""
+
+
+@pytest.mark.fault("N9")
+async def test_the_answer_that_opens_a_large_fan_is_taken_beside_the_loop(
+    rig: EmbeddedRig,
+) -> None:
+    """The run is small until then, so its size does not tell."""
+    plan = compiled(NESTED)
+    held = Held(fresh("r1", plan, "hash"), 0)
+    ahead = Ahead()
+    answer = on.TaskSucceeded(at_ms=1, path="first", attempt=1, outputs={})
+    small = on.TaskSucceeded(at_ms=1, path="wide[3].inner[4]", attempt=1, outputs={})
+    assert ahead.large(held, answer)
+    assert not ahead.large(held, small)
+    assert await ahead.step(held, small) is None
+    run = await ended(rig, await submit(rig, plan))
+    assert run.outcome == "completed"
+    assert len(run.tasks) > 1_600
+
+
+@pytest.mark.fault("N9")
+async def test_a_large_fan_is_opened_beside_the_loop(rig: EmbeddedRig) -> None:
+    held = Held(fresh("r1", compiled(NESTED.replace("needs: [first]", "")), "hash"), 0)
+    submitted = on.Submitted(at_ms=1, plan_hash="hash", inputs={}, order={})
+    step = await Ahead().step(held, submitted)
+    assert step is not None and len(step.effects) > 1_600

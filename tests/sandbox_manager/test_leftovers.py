@@ -139,3 +139,26 @@ async def test_many_are_counted_and_the_first_named(bench: Any) -> None:
 
 def test_the_names_are_those_of_folders_that_nobody_writes() -> None:
     assert not {"build", "dist", "target", "venv", "env", "bin"} & set(FOLDERS)
+
+
+async def test_look_alikes_of_git_are_left_out_and_named(bench: Any) -> None:
+    """On other systems `.GIT` is the repository's own folder: such paths never leave, and people
+    are told, since somebody wrote them."""
+    sandbox = await ready(bench)
+    await shell(
+        sandbox,
+        """
+        mkdir -p .GIT GIT~1 sub/.Git 'sub/.git ' && echo x > ok.txt
+        for f in .GIT/config GIT~1/a sub/.Git/x 'sub/.git /x'; do echo x > "$f"; done
+        """,
+    )
+    paths, left = await committed(bench, sandbox)
+    assert paths - {"README.md", "run.sh", ".gitignore"} == {"ok.txt"}
+    assert set(left.names) == {".GIT/", "GIT~1/", "sub/"}
+
+
+async def test_a_look_alike_alone_is_named(bench: Any) -> None:
+    sandbox = await ready(bench)
+    await shell(sandbox, "mkdir .GIT && echo x > .GIT/config && echo y >> README.md")
+    _, left = await committed(bench, sandbox)
+    assert left.names == (".GIT/",)

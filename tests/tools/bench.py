@@ -100,12 +100,13 @@ class Bench:
         self.waiting: list[Prompt] = []
         self.redactor = Redactor([CANARY])
         self.forges: Callable[[LocalForge], Forges] = Forges
+        self.git = Git()
         self.start()
 
     def start(self, *, crash_at: str | None = None) -> None:
         """A new process on the same folder."""
         clock = SystemClock()
-        self.mirrors = Mirrors(self.home / "mirrors", Git())
+        self.mirrors = Mirrors(self.home / "mirrors", self.git)
         self.sandboxes = LocalSandboxes(self.home, self.mirrors, clock)
         self.workspaces = Workspaces(self.mirrors, self.sandboxes)
         self.forge = LocalForge(self.home / "reviews")
@@ -161,6 +162,8 @@ class Bench:
             key=f"{ORDER}:{name}:{generation}",
             uses=uses,
             timeout_s=given.pop("timeout_s", 60.0),
+            stalls=given.pop("stalls", 0),
+            stalled_since_ms=given.pop("stalled_since_ms", None),
             phase=given.pop("phase", "implementing"),
             order=msgspec.to_builtins(order),
             input=given,

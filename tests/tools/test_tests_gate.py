@@ -283,8 +283,9 @@ async def test_what_is_left_in_the_home_reaches_no_test(bare: Bench) -> None:
 async def test_compiled_code_beside_the_sources_is_not_used(bare: Bench) -> None:
     put(bare, _dot_gitignore="__pycache__/\n", test_a_dot_py=UNIT, calc_dot_py=WRONG)
     compile_it = (
-        "import py_compile, os; open('/tmp/right.py', 'w').write('def add(a, b): return a + b');"
-        "py_compile.compile('/tmp/right.py', '__pycache__/calc.cpython-%d%d.pyc' % "
+        "import py_compile, os; right = os.environ['TMPDIR'] + '/right.py';"
+        "open(right, 'w').write('def add(a, b): return a + b');"
+        "py_compile.compile(right, '__pycache__/calc.cpython-%d%d.pyc' % "
         "__import__('sys').version_info[:2], 'calc.py',"
         " invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)"
     )

@@ -53,10 +53,10 @@ def turn(
     error = (
         _unanswered(facts, execution)
         or limit_error(execution, timeout_s)
-        or _exit_by_signal(execution)
+        or exit_by_signal(execution)
         or _protocol(facts, execution)
     )
-    if error is None and result is not None and result.is_error:
+    if error is None and result is not None and result.failed:
         error = _api(facts, result, execution, now_ms)
     if error is None and execution.exit_code != 0:
         error = _error("exit_code", f"the agent exited with {execution.exit_code}", execution)
@@ -82,7 +82,7 @@ def used(facts: Facts, previous_cost_usd: float | None) -> Usage:
     cost = result.total_cost_usd
     told = result.usage.tokens
     # The CLI counts a refused request as a turn: a failed one has as many as there were messages.
-    turns = seen.turns if result.is_error else max(0, result.num_turns)
+    turns = seen.turns if result.failed else max(0, result.num_turns)
     if cost is None:
         unpriced = seen.unpriced_turns if seen.turns else turns
         return msgspec.structs.replace(seen, turns=turns, unpriced_turns=unpriced)
@@ -143,7 +143,9 @@ def _unanswered(facts: Facts, execution: Execution) -> AgentError | None:
     return AgentError(kind=kind, message=f"the model's API failed ({status or 'no answer'})")
 
 
-def _exit_by_signal(execution: Execution) -> AgentError | None:
+def exit_by_signal(execution: Execution) -> AgentError | None:
+    """Whoever sent it was not us, whose limits come first: the kernel without memory, a person. A
+    shell says it of its child by an exit code."""
     code = execution.exit_code
     signal = execution.signal
     if signal is None and code is not None and (code in _INTERRUPTED_EXITS or code in (137, 139)):
@@ -177,7 +179,7 @@ def _protocol(facts: Facts, execution: Execution) -> AgentError | None:
         return _error("crashed", message, execution)
     if facts.went_on:
         return _error("protocol", "the agent went on after its result and never ended", execution)
-    if not result.is_error and result.num_turns <= 0:
+    if not result.failed and result.num_turns <= 0:
         return _error("protocol", "the agent ended without doing a turn", execution)
     return None
 

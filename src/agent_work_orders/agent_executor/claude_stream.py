@@ -65,8 +65,8 @@ class Denial(msgspec.Struct, frozen=True):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """The end of a turn. Only `is_error` and `num_turns` decide anything: without them it is not a
-    result. The rest is read as far as it can be."""
+    """The end of a turn. Without `is_error` and `num_turns` it is not a result. The rest is read as
+    far as it can be."""
 
     is_error: bool
     num_turns: int
@@ -81,6 +81,11 @@ class Result(msgspec.Struct, frozen=True):
     errors: tuple[str, ...] = ()
     guessed: bool = False
     """The CLI does not know the model's price and took another's."""
+
+    @property
+    def failed(self) -> bool:
+        """By any of the ways of saying so, also with a kind of error that nobody knows yet."""
+        return self.is_error or self.subtype.startswith("error")
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -256,7 +261,7 @@ class Reader:
             "total_cost_usd": result.total_cost_usd,
         }
         problems = "; ".join(result.errors)
-        if result.is_error:
+        if result.failed:
             return [Entry(kind="error", text=result.result or problems or "error", data=data)]
         return [Entry(kind="system", text="end of turn", data=data)]
 

@@ -127,13 +127,7 @@ def finished(out: Reader, err: Reader, execution: Execution, timeout_s: float) -
     error = claude_outcome.limit_error(execution, timeout_s)
     if error is None and result is not None:
         error = result.failure(execution.exit_code)
-    if error is None and execution.signal is not None:
-        stopped = execution.signal in (2, 15)
-        error = AgentError(
-            kind="interrupted" if stopped else "crashed",
-            message=f"the agent died of signal {execution.signal}",
-            signal=execution.signal,
-        )
+    error = error or claude_outcome.exit_by_signal(execution)
     if error is None and execution.exit_code != 0:
         last = (err.text or out.text)[-500:]
         message = f"the agent exited with {execution.exit_code}" + (f": {last}" if last else "")

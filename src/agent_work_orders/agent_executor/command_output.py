@@ -9,7 +9,8 @@ A line that is a JSON object with one of these types is an event; every other li
      "retry_at_ms": 0}}
 
 Nothing is required. The last valid `result` counts; without one, the end of what was printed is
-the turn's text.
+the turn's text. Whatever stands in `error` is one, also of a kind that nobody knows, and makes the
+result valid.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from agent_work_orders.agent_executor import lenient
 from agent_work_orders.agent_executor.agent import TEXT_LIMIT_CHARS, AgentError, Entry, ErrorKind
 from agent_work_orders.agent_executor.lines import decoded
 
@@ -27,6 +29,7 @@ TEXT_LIMIT_BYTES = 16 * 1024
 LINE_LIMIT_BYTES = 1024 * 1024
 # Past so many lines that look like JSON a program is not talking to us: the rest is plain text.
 CANDIDATE_LIMIT = 100_000
+MESSAGE_LIMIT_CHARS = 2_000
 
 
 class Reported(msgspec.Struct, frozen=True):
@@ -42,21 +45,43 @@ class Result(msgspec.Struct, frozen=True):
     input_tokens: int = 0
     output_tokens: int = 0
     turns: int = 0
-    error: Reported | str | None = None
+    reported: Reported | None = None
 
     def failure(self, exit_code: int | None) -> AgentError | None:
-        match self.error:
-            case None | "":
-                return None
-            case str() as message:
-                return AgentError(kind="exit_code", message=message[:2000], exit_code=exit_code)
-            case Reported(kind=kind, message=message, retry_at_ms=retry_at_ms):
-                return AgentError(
-                    kind=kind,
-                    message=message[:2000] or kind,
-                    retry_at_ms=retry_at_ms,
-                    exit_code=exit_code,
-                )
+        if self.reported is None:
+            return None
+        return AgentError(
+            kind=self.reported.kind,
+            message=self.reported.message or self.reported.kind,
+            retry_at_ms=self.reported.retry_at_ms,
+            exit_code=exit_code,
+        )
+
+
+def _reported(event: dict[str, Any]) -> Reported | None:
+    """What a result says went wrong; also in the words of programs that are like us."""
+    said = event.get("error") or event.get("errors")
+    if not said and event.get("is_error") is not True:
+        return None
+    if not isinstance(said, dict):
+        return Reported("exit_code", _words(said or event.get("text")))
+    message = said.get("message")
+    words = message if isinstance(message, str) and message else _words(said)
+    try:
+        kind = msgspec.convert(said.get("kind"), ErrorKind)
+    except msgspec.ValidationError:
+        return Reported("exit_code", words[:MESSAGE_LIMIT_CHARS])
+    at_ms = said.get("retry_at_ms")
+    return Reported(
+        kind,
+        message[:MESSAGE_LIMIT_CHARS] if isinstance(message, str) else "",
+        at_ms if isinstance(at_ms, int) else None,
+    )
+
+
+def _words(said: Any) -> str:
+    words = said if isinstance(said, str) else msgspec.json.encode(said).decode()
+    return (words or "the agent said that it failed")[:MESSAGE_LIMIT_CHARS]
 
 
 class Reader:
@@ -145,10 +170,14 @@ class Reader:
         return None
 
     def _end(self, event: dict[str, Any]) -> Entry | None:
-        # A null says nothing. A field of a wrong type may have said that it failed.
+        reported = _reported(event)
+        # A null says nothing.
         said = {name: value for name, value in event.items() if value is not None}
         try:
-            self.result = msgspec.convert(said, Result)
+            read = msgspec.convert(said, Result)
         except msgspec.ValidationError:
-            return None
+            if reported is None:
+                return None
+            read = lenient.read(event, Result)
+        self.result = msgspec.structs.replace(read, reported=reported)
         return Entry(kind="system", text="end of turn", data={"cost_usd": self.result.cost_usd})

@@ -198,6 +198,19 @@ class GithubStanding(Answer):
     credentials: list[GithubCredential]
 
 
+class EventLoop(Answer):
+    """How long the server kept everybody waiting, since it began to serve."""
+
+    longest_pause_ms: float = Field(description="Known to within 10 ms")
+    longest_pause_at: datetime | None = Field(description="When it was over")
+    longest_pause_cpu_ms: float = Field(
+        description="The processor's time that the process used in it: much less than the pause "
+        "means that the machine had no turn for it, or that it waited for the disk"
+    )
+    longest_pause_in: str = Field(description="Where the program was, if that could be seen")
+    long_pauses: int = Field(description="Those longer than 100 ms")
+
+
 class Status(Answer):
     status: Literal["ok", "degraded"]
     version: str
@@ -210,6 +223,7 @@ class Status(Answer):
     approvals_asked: int
     engine: EngineStatus
     journal: str = Field(description="`ok`, or the code of its trouble")
+    event_loop: EventLoop
     github: GithubStanding | None = Field(description="Null when it is not configured")
 
 

@@ -35,6 +35,7 @@ from agent_work_orders.api.routes import (
 )
 from agent_work_orders.bootstrap import House
 from agent_work_orders.errors import AgentWorkOrdersError
+from agent_work_orders.observability.pauses import Pause, Pauses
 from agent_work_orders.settings import Settings
 
 TITLE = "Agent Work Orders"
@@ -69,6 +70,11 @@ def create_app(house: House, bound: str = "") -> FastAPI:
     app.state.house = house
     app.state.hub = Hub(rooms)
     app.state.draining = False
+
+    def paused(pause: Pause, more: int) -> None:
+        rooms.log("", "event_loop_paused", "warning", {**pause.fields(), "more": more})
+
+    app.state.pauses = Pauses(rooms.clock, paused)
     _explain_errors(app)
     # The last added is the outermost.
     app.add_middleware(Body, limit_bytes=settings.body_limit_bytes)

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agent_work_orders import ids
 from agent_work_orders.api import problems
+from agent_work_orders.api.turns import Turns
 from agent_work_orders.engines.perform import Log
 from agent_work_orders.errors import AgentWorkOrdersError, BadRequest, Forbidden, TooLarge
 
@@ -49,6 +50,7 @@ class Guard:
         self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
         self._any_address = any_address
         self._log = log
+        self._turns = Turns()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -57,6 +59,7 @@ class Guard:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
+        await self._turns.take()
         request_id = ids.new_id("req")
         scope.setdefault("state", {})["request_id"] = request_id
         answer = _Answer(send, request_id)

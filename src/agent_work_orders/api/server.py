@@ -13,14 +13,19 @@ import asyncio
 import contextlib
 import gc
 import ipaddress
+import os
 import resource
 import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import uvicorn
 import uvloop
+from fastapi import FastAPI
+from starlette.types import Message
 
 from agent_work_orders.api.app import create_app
 from agent_work_orders.api.request_heads import counting
@@ -38,6 +43,8 @@ KEEP_ALIVE_S = 30
 # A graph of 10,000 tasks is many living objects: with Python's own (700, 10, 10) the collector
 # walks them so often that time per task doubles.
 COLLECT_EVERY = (20_000, 50, 100)
+# As many as Python itself would allow.
+THREADS = min(32, (os.cpu_count() or 1) + 4)
 
 OnReady = Callable[[str, House], None]
 
@@ -79,18 +86,45 @@ async def serving(
                 stop = house.engine.stop(drain_s=settings.drain_s)
                 stopping.append(asyncio.get_running_loop().create_task(stop))
 
+            await _warm(app)
             # What is there now stays for good: the collector need not walk it during requests.
             gc.freeze()
             gc.set_threshold(*COLLECT_EVERY)
             server = _Server(_config(app), ready, drain, settings.closing_s)
+            app.state.pauses.start()
             try:
                 await server.serve(sockets=[listening])
             finally:
+                app.state.pauses.stop()
                 for task in beside:
                     task.cancel()
                 await asyncio.wait(beside)
                 await asyncio.gather(*stopping)
             return 0 if server.started else 1
+
+
+async def _warm(app: FastAPI) -> None:
+    """What else the first requests would wait for, and everybody with them: the threads for what
+    blocks, and FastAPI's routes, which it makes ready at the first request."""
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(THREADS, "beside"))
+    together = threading.Barrier(THREADS)
+    await asyncio.gather(*(asyncio.to_thread(together.wait) for _ in range(THREADS)))
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(_message: Message) -> None:
+        return None
+
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/healthz",
+        "query_string": b"",
+        "headers": [(b"host", b"127.0.0.1")],
+    }
+    await app(scope, receive, send)
 
 
 def _beside(house: House) -> list[asyncio.Task[None]]:

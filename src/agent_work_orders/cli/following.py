@@ -26,6 +26,7 @@ WAITS = {
     "model_quota": "the model's quota",
     "model_unavailable": "the model to answer again",
     "circuit_open": "the model to answer again",
+    "disk_full": "space on the server's disk",
 }
 _SHOWN = ("running", "succeeded", "failed", "cancelled", "skipped", "awaiting_approval")
 

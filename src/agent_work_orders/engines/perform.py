@@ -7,6 +7,7 @@ larger is kept as an artifact and replaced by its hash.
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
@@ -18,6 +19,7 @@ from agent_work_orders.engines.request import Request
 from agent_work_orders.errors import (
     AgentWorkOrdersError,
     Broken,
+    Environmental,
     Failed,
     Permanent,
     Transient,
@@ -29,7 +31,9 @@ from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.state_manager.artifacts import Artifacts
 from agent_work_orders.state_manager.ledger import Ledger
 from agent_work_orders.state_manager.once import Do, Look, once
+from agent_work_orders.tools.agent_failure import WAITS as WAITS_FOR_ROOM
 from agent_work_orders.tools.tool import (
+    DISK_FULL,
     MODEL_UNAVAILABLE,
     JsonObject,
     Order,
@@ -97,6 +101,7 @@ class Context:
         self.evidence: JsonObject | None = None
         self._request = request
         self.more_time: Callable[[], None] = lambda: None
+        self.allow: Callable[[float], None] = lambda _seconds: None
         self._desk = desk
         self._waiting = waiting
 
@@ -287,6 +292,7 @@ class Desk:
         try:
             async with asyncio.timeout(limit_s) as deadline:
                 context.more_time = partial(_extend, deadline, limit_s)
+                context.allow = partial(_extend, deadline)
                 if self._before is not None:
                     await self._before(context)
                 return await tool(context, **inputs)
@@ -305,6 +311,28 @@ class Desk:
                 f"{context.path} took longer than {limit_s:g} s and was stopped",
                 hint="Give the task a larger `timeout`, or find out what it waits for.",
             ) from error
+        except Environmental as error:
+            if error.code != DISK_FULL:
+                raise
+            raise self._without_room(context, error) from error
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            full = Environmental(
+                "disk_full",
+                f"No space left for {context.path}",
+                hint="Free space on the data directory's disk, then retry.",
+            )
+            raise self._without_room(context, full) from error
+
+    def _without_room(self, context: Context, error: Environmental) -> Environmental | Parked:
+        """A full disk is nobody's failure, and somebody will free it: waited for as an outage is,
+        and tried again. After a day it is told as a failure."""
+        now_ms, since_ms = self.clock.now_ms(), context.stall.since_ms
+        if since_ms is not None and now_ms - since_ms >= WAITS_FOR_ROOM.give_up_ms:
+            return error
+        context.log("disk_full", level="warning", error=error.message)
+        return Parked(DISK_FULL, WAITS_FOR_ROOM.until_ms(now_ms, context.stall.count))
 
     def _failure(self, context: Context, error: BaseException) -> Failure:
         if isinstance(error, asyncio.CancelledError):

@@ -8,6 +8,7 @@ from agent_work_orders.errors import Environmental, Failed, Permanent, Transient
 
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
 _LOCK = re.compile(r"Unable to create '([^']+\.lock)': File exists")
+_KILLED = re.compile(r"died of signal (?:9|15)\b")
 STDERR_SHOWN = 500
 
 
@@ -33,7 +34,8 @@ def classify(action: str, exit_code: int, stderr: bytes) -> Failed:
     text = stderr.decode("utf-8", "replace").lower()
     context = {"action": action, "exit_code": exit_code, "stderr": words}
     return (
-        _of_the_disk(action, text, context)
+        _of_a_kill(action, exit_code, text, context)
+        or _of_the_disk(action, text, context)
         or _of_access(action, text, context)
         or _of_push(action, text, context)
         or _of_network(action, text, context)
@@ -43,6 +45,19 @@ def classify(action: str, exit_code: int, stderr: bytes) -> Failed:
             hint="The words of git above say what it missed.",
             **context,
         )
+    )
+
+
+def _of_a_kill(action: str, exit_code: int, text: str, context: dict[str, object]) -> Failed | None:
+    """Our own limits are told before (`git_timeout`): this was the kernel, without memory, or a
+    person. A git whose helper was killed says so and ends by itself."""
+    if exit_code >= 0 and not _KILLED.search(text):
+        return None
+    return Transient(
+        "git_killed",
+        f"git was killed from outside while trying to {action}",
+        hint="It is tried again. If that goes on, the machine has too little memory.",
+        **context,
     )
 
 

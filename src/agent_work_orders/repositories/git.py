@@ -24,7 +24,8 @@ from typing import IO, Literal
 import msgspec
 
 from agent_work_orders.errors import Environmental, TooLarge, Transient
-from agent_work_orders.repositories.failure import classify
+from agent_work_orders.repositories import stale_lock
+from agent_work_orders.repositories.failure import classify, lock_path
 from agent_work_orders.repositories.login import Login, Logins, Remote, offered, with_login
 
 Transport = Literal["https", "http", "ssh", "file"]
@@ -98,6 +99,7 @@ class Git:
         self.executable = found
         self._tag = tag
         self.logins = logins
+        self._starting = asyncio.Lock()
 
     def environment(self) -> dict[str, str]:
         env = {
@@ -142,21 +144,31 @@ class Git:
         is ended: the answer is cut when `cut`, else `git_output_too_large` is raised. `remote` is
         the server that it speaks with, if it is one that may want to know who we are.
 
-        Raises what failure.classify says for an exit code not in `ok`, `git_timeout`, and what
-        `Logins` raise.
+        A lock that a dead git left is cleared, and it is run once more. Raises what
+        failure.classify says for an exit code not in `ok`, `git_timeout`, and what `Logins` raise.
         """
         command = [self.executable, *HARDENING]
         if transport is not None:
             command += ["-c", f"protocol.{transport}.allow=always"]
         place = ["--git-dir", str(repository)] if repository is not None else []
 
-        async def attempt(login: Login | None) -> Answer:
-            with offered(remote or Remote(url=""), login) as (options, pipes):
-                child = self._start([*command, *options, *place, *arguments], stdin, env, pipes)
+        async def attempt(login: Login | None, *, last: bool = False) -> Answer:
+            # Starting a program holds the loop until it runs, milliseconds on a busy machine: of
+            # many, one at a time, with everybody else's turn in between.
+            async with self._starting:
+                await asyncio.sleep(0)
+                with offered(remote or Remote(url=""), login) as (options, pipes):
+                    child = self._start([*command, *options, *place, *arguments], stdin, env, pipes)
             answer = await self._finish(child, action, timeout_s, limit_bytes, cut)
-            if answer.exit_code not in ok and not answer.truncated:
-                raise classify(action, answer.exit_code, answer.stderr)
-            return answer
+            if answer.exit_code in ok or answer.truncated:
+                return answer
+            lock = lock_path(answer.stderr)
+            # What was read from a file is gone; and whatever reads one takes no lock.
+            repeatable = not last and (stdin is None or isinstance(stdin, bytes))
+            if repeatable and lock is not None and repository is not None:
+                if await stale_lock.clear(repository, Path(lock)):
+                    return await attempt(login, last=True)
+            raise classify(action, answer.exit_code, answer.stderr)
 
         if self.logins is None or remote is None:
             return await attempt(None)

@@ -1,8 +1,8 @@
 """The shelf of mirrors: made, fetched, and made anew when damaged.
 
 One writer at a time per mirror: an asyncio lock inside the process and a file lock between
-processes. The kernel drops the file lock of a dead process; lock files that git itself left
-behind are removed once no process works on the mirror.
+processes. The kernel drops the file lock of a dead process; those that a dead git left are cleared
+by whoever meets them (stale_lock.py).
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agent_work_orders.errors import Conflict, Environmental, Failed, NotFound, Transient
-from agent_work_orders.repositories.failure import lock_path
+from agent_work_orders.errors import Conflict, Environmental, Failed, NotFound
 from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.history import RemoteHeads
 from agent_work_orders.repositories.mirror import Mirror
@@ -152,22 +151,14 @@ class Mirrors:
             origin.url,
             *_REFSPECS,
         ]
-        for last in (False, True):
-            try:
-                await self.git.run(
-                    "fetch the repository",
-                    arguments,
-                    repository=path,
-                    transport=transport(origin),
-                    remote=remote(origin),
-                    timeout_s=FETCH_TIMEOUT_S,
-                )
-                return
-            except Transient as failure:
-                stale = lock_path(str(failure.context.get("stderr", "")).encode())
-                if last or failure.code != "git_locked" or stale is None:
-                    raise
-                await clear_stale_lock(path, Path(stale))
+        await self.git.run(
+            "fetch the repository",
+            arguments,
+            repository=path,
+            transport=transport(origin),
+            remote=remote(origin),
+            timeout_s=FETCH_TIMEOUT_S,
+        )
 
     async def _renew(self, origin: RepositoryUrl, path: Path, heads: RemoteHeads) -> None:
         """A new copy beside the damaged one; then what orders made, as far as it can be read."""
@@ -233,31 +224,3 @@ async def _flock(fd: int, key: str) -> None:
         f"Another process has held the stored copy {key} for {LOCK_TIMEOUT_S:.0f} s",
         hint="Only one server may use a data directory; look for a second one.",
     )
-
-
-async def clear_stale_lock(mirror: Path, lock: Path) -> None:
-    """Remove a lock file inside the mirror when no process works there; wait a little first."""
-    if not lock.is_relative_to(mirror):
-        return
-    for _ in range(20):
-        if not lock.exists():
-            return
-        if not await asyncio.to_thread(_in_use, mirror):
-            lock.unlink(missing_ok=True)
-            return
-        await asyncio.sleep(LOCK_POLL_S)
-
-
-def _in_use(mirror: Path) -> bool:
-    """Whether a living process names this mirror in its arguments."""
-    needle = os.fsencode(mirror)
-    for entry in os.scandir("/proc"):
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        try:
-            command = Path(entry.path, "cmdline").read_bytes()
-        except OSError:
-            continue
-        if needle in command and b"git" in command:
-            return True
-    return False

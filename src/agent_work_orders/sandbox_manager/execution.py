@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import Environmental, Refused, TooLarge
+from agent_work_orders.errors import Environmental, Refused, TooLarge, Transient
 from agent_work_orders.sandbox_manager.capture import Capture
 from agent_work_orders.sandbox_manager.nursery import Nursery, Request
 from agent_work_orders.sandbox_manager.sandbox import (
@@ -46,7 +46,8 @@ async def execute(
     limit_bytes: int = OUTPUT_LIMIT_BYTES,
 ) -> Execution:
     """Run to the end. Environmental `executable_missing` or `sandbox_setup_failed` when it could
-    not be started; everything after the start is a value."""
+    not be started; everything after the start is a value, but for Transient `supervisor_lost`:
+    then nobody knows how it ended."""
     started = clock.monotonic_s()
     running = _Running(clock, on_output, limit_bytes)
     await running.start(nursery, request, stdin)
@@ -58,6 +59,12 @@ async def execute(
         await running.finish()
     running.raise_if_never_started(request.argv)
     status = running.status
+    if ended == "exited" and "exit" not in status:
+        raise Transient(
+            "supervisor_lost",
+            "What watches over the sandbox's programs was killed, and they with it",
+            hint="It is started anew. If that goes on, the machine has too little memory.",
+        )
     return Execution(
         ended=ended,
         exit_code=status.get("exit") if ended == "exited" else None,

@@ -6,7 +6,7 @@ directory that the host has just written, never the agent's own, and no configur
 
 from __future__ import annotations
 
-from agent_work_orders.sandbox_manager import leftovers
+from agent_work_orders.sandbox_manager import commit_size, leftovers
 from agent_work_orders.sandbox_manager.git_directory import HIDDEN_SUFFIX
 
 TIMEOUT_S = 900.0
@@ -31,12 +31,14 @@ git repack -a -d -q
 rm "$GIT_DIR/objects/info/alternates"
 """
 
-# $1: parent commit, $2: file for the pack, $3: a moment after now, in seconds. Says the tree's id,
-# `same` if nothing changed, how `add` ended, and `clean` if no file is left outside the tree; then
-# what was left out on purpose (sandbox_manager/leftovers.py).
+# $1: parent commit, $2: file for the pack, $3: a moment after now, in seconds, $4: how many bytes a
+# commit may bring, $5: from how many on a file is a large one. Says the tree's id, `same` if
+# nothing changed, how `add` ended, and `clean` if no file is left outside the tree; then what was
+# left out on purpose (leftovers.py). Or that it is too much (commit_size.py).
 # Nested repositories are set aside: their files are committed, and nothing of their
 # configuration is used. Submodules of the parent commit stay what they are.
-TREE = f"""{leftovers.SCRIPT}
+TREE = f"""limit_bytes=$4 large_bytes=$5
+{leftovers.SCRIPT}{commit_size.SCRIPT}
 set_aside() {{
   find . -mindepth 2 -name .git -prune -exec sh -c '
     for found do
@@ -57,7 +59,15 @@ look
 # later date lets `add` believe it. Changed ones were marked by the refresh itself.
 git update-index -q --refresh --force-write-index > /dev/null 2>&1
 touch -d @"$3" "$GIT_DIR/index"
+check_size() {{
+  more=$(changed_large)
+  [ -n "$more" ] || return 0
+  [ -z "$nested" ] || put_back
+  printf '%s\\n' "$more"
+  exit 0
+}}
 leave_out
+check_size
 said=$(git -c core.excludesFile="$GIT_DIR/leftovers" add -A --ignore-errors 2>&1)
 added=$?
 case $said in
@@ -68,11 +78,14 @@ case $said in
   [ -n "$nested" ] || look
   [ -z "$nested" ] || set_aside
   leave_out
+  check_size
   git -c core.excludesFile="$GIT_DIR/leftovers" add -A --ignore-errors
   added=$? ;;
 *) printf '%s\\n' "$said" >&2 ;;
 esac
 [ -z "$nested" ] || put_back
+# Killed: what it did not come to would look as if nobody had changed it.
+[ "$added" -le 128 ] || exit "$added"
 rm "$GIT_DIR/leftovers"
 left=clean left_out=
 if [ -n "$nested$(git ls-files --others --directory | head -c 1)" ]; then
@@ -87,6 +100,10 @@ if [ "$tree" = "$before" ]; then
 fi
 printf '%s\\n^%s\\n' "$tree" "$before" |
   git pack-objects --revs --thin --stdout -q > "$2" || exit 93
+if [ "$(stat -c %s "$2")" -gt "$large_bytes" ]; then
+  more=$(changed_in_all "$before" "$tree")
+  [ -z "$more" ] || {{ printf '%s\\n' "$more"; exit 0; }}
+fi
 echo "$tree changed $added $left"
 printf '%s\\n' "$left_out"
 """

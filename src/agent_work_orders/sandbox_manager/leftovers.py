@@ -10,12 +10,15 @@ Rules:
 - A repository's own `.gitignore` goes before; what that leaves out is the repository's business.
 
 The words for git are in a file of their own, which only the host's step reads: the agent's own git
-sees none of it. In the common case it takes three short processes.
+sees none of it. In the common case it takes three short processes. The walk also notes large files,
+for commit_size.py.
 """
 
 from __future__ import annotations
 
 import msgspec
+
+from agent_work_orders.sandbox_manager import commit_size
 
 MOST_NAMED = 20
 FOLDERS = (
@@ -46,8 +49,9 @@ _AWK = " ".join(f'left["{name}"];' for name in FOLDERS)
 SCRIPT = (
     """
 by_evidence() {
-  find . -path ./.git -prune -o -type d \\( PRUNED \\) -prune -o -type f \\( -name pyvenv.cfg \\
-    -o -name CACHEDIR.TAG -o -name PKG-INFO -o -name .coverage -o -name '.coverage.*' \\) \\
+  find . -path ./.git -prune -o -type d \\( PRUNED \\) -prune -o -type f LARGE \\
+    \\( -name pyvenv.cfg -o -name CACHEDIR.TAG -o -name PKG-INFO -o -name .coverage \\
+    -o -name '.coverage.*' \\) \\
     -exec sh -c '
     newline="
 "
@@ -88,6 +92,7 @@ left_out() {
     .replace("AWK", _AWK)
     .replace("PATTERNS", _PATTERNS)
     .replace("MOST", str(MOST_NAMED))
+    .replace("LARGE", commit_size.NOTED)
 )
 
 

@@ -21,8 +21,9 @@ from agent_work_orders.sandbox_manager.sandbox import (
     State,
     Status,
 )
+from agent_work_orders.sandbox_manager.step_results import setup_failed
 from agent_work_orders.sandbox_manager.turnstile import Turnstile
-from agent_work_orders.sandbox_manager.workspace import Workspace, setup_failed
+from agent_work_orders.sandbox_manager.workspace import Workspace
 
 # SB4's default; every use moves it, so that only abandoned sandboxes expire.
 LIFETIME_MS = 30 * 60 * 1000
@@ -127,6 +128,11 @@ class LocalSandbox:
             raise files.outside(name)
         async with self._turnstile.shared():
             return str(await asyncio.to_thread(self._workspace.put_private, name, content))
+
+    async def empty_private(self) -> None:
+        async with self._turnstile.alone():
+            self._active()
+            await asyncio.to_thread(self._workspace.empty_private)
 
     async def commit(
         self,

@@ -170,6 +170,10 @@ class Sandbox(Protocol):
         never be committed. `name` is one path component; writing it again replaces it."""
         ...
 
+    async def empty_private(self) -> None:
+        """Home and temporary files begin anew: what programs left outside of the work tree goes."""
+        ...
+
     async def commit(
         self,
         message: str,

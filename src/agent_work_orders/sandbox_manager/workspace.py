@@ -25,31 +25,26 @@ from typing import IO
 import msgspec
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import Environmental, Permanent
+from agent_work_orders.errors import Failed
 from agent_work_orders.repositories import origin as origins
-from agent_work_orders.repositories.failure import said
 from agent_work_orders.repositories.mirror import MAX_IMPORT_BYTES, Mirror
-from agent_work_orders.repositories.refname import is_sha
 from agent_work_orders.sandbox_manager import (
+    commit_size,
     files,
     git_directory,
     hands,
     inside,
-    leftovers,
     processes,
+    step_results,
     trees,
 )
 from agent_work_orders.sandbox_manager.agent_user import AgentUser
 from agent_work_orders.sandbox_manager.execution import execute
 from agent_work_orders.sandbox_manager.leases import Leases
-from agent_work_orders.sandbox_manager.leftovers import LeftOut
 from agent_work_orders.sandbox_manager.nursery import Nursery, Request
 from agent_work_orders.sandbox_manager.sandbox import Execution, Output, Spec
 
 INSIDE_OUTPUT_BYTES = 65_536
-# How git says that it left something out. It cuts a line at 4 KiB, which loses the reason of a path
-# beyond PATH_MAX, and it does not count it as a failure.
-_UNREADABLE = (b"Permission denied", b"File name too long", b"could not open directory")
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,15 +56,6 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     tag: str
     path: str
     git: str
-
-
-class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """A tree that the mirror has now. `clean`: the workspace holds nothing else."""
-
-    tree: str
-    clean: bool
-    changed: bool
-    left_out: LeftOut
 
 
 class Workspace:
@@ -95,7 +81,15 @@ class Workspace:
         for name in ("home", "tmp", "repo"):
             hands.make_folder(self.folder / name, user)
         hands.let_pass(self.folder, user)
-        # So that an agent, or a test it runs, can commit in repositories of its own.
+        self._settle()
+
+    def empty_private(self) -> None:
+        for name in ("home", "tmp"):
+            trees.empty(self.folder / name)
+        self._settle()
+
+    def _settle(self) -> None:
+        """So that an agent, or a test it runs, can commit in repositories of its own."""
         self.put_private(".gitconfig", git_directory.IDENTITY, 0o644)
 
     @property
@@ -167,10 +161,11 @@ class Workspace:
             argv = inside.argv(inside.CHECKOUT_COPY, sha)
         done = await self._inside(argv, directory=git)
         if not done.success:
-            raise setup_failed(done.stderr)
+            step_results.need_not_killed(done)
+            raise step_results.setup_failed(done.stderr)
         await asyncio.to_thread(self._keep_index, self.repo, ".git/index")
 
-    async def import_tree(self, parent: str) -> Imported:
+    async def import_tree(self, parent: str) -> step_results.Imported:
         """Bring the files as they are now to the mirror, unless they are the parent's.
 
         Ignored files and what builds leave behind stay out, links stay links, nested repositories
@@ -179,12 +174,18 @@ class Workspace:
         private = self.folder / "import"
         await asyncio.to_thread(self._write_private, parent)
         later_s = self.place.clock.now_ms() // 1000 + 2
-        argv = inside.argv(inside.TREE, parent, str(private / "pack"), str(later_s))
+        sizes = (str(commit_size.LIMIT_BYTES), str(commit_size.large_bytes()))
+        argv = inside.argv(inside.TREE, parent, str(private / "pack"), str(later_s), *sizes)
         done = await self._inside(argv, directory=private)
-        imported = _read_tree(done)
-        if imported.changed:
-            with await asyncio.to_thread(self._open_pack, private) as pack:
-                await self.mirror.import_pack(pack)
+        try:
+            imported = step_results.read_tree(done)
+            if imported.changed:
+                with await asyncio.to_thread(self._open_pack, private) as pack:
+                    await self.mirror.import_pack(pack)
+        except Failed:
+            # It is of no use to anybody, and may be what fills the disk.
+            await asyncio.to_thread(trees.remove, self.folder / "import")
+            raise
         return imported
 
     async def stand_on(self, sha: str) -> None:
@@ -193,7 +194,8 @@ class Workspace:
         if self._copies:
             done = await self._inside(inside.argv(inside.COPY), directory=self.repo / ".git")
             if not done.success:
-                raise setup_failed(done.stderr)
+                step_results.need_not_killed(done)
+                raise step_results.setup_failed(done.stderr)
 
     def stand_at(self, sha: str) -> None:
         """Let the agent's own `.git` stand at a commit, its files and index staying what they are:
@@ -347,55 +349,7 @@ class Workspace:
 
     def _open_pack(self, private: Path) -> IO[bytes]:
         with files.opened(private, "pack", self.user) as fd:
-            if os.fstat(fd).st_size <= MAX_IMPORT_BYTES:
+            size = os.fstat(fd).st_size
+            if size <= MAX_IMPORT_BYTES:
                 return os.fdopen(os.dup(fd), "rb")
-        raise Permanent(
-            "changes_too_large",
-            f"The agent's changes exceed {MAX_IMPORT_BYTES // 1024**3} GB",
-            hint="Add what it made too much of to .gitignore.",
-        )
-
-
-def _read_tree(done: Execution) -> Imported:
-    """What inside.TREE said. Paths that git refuses (look-alikes of `.git`) are left out."""
-    if any(sign in done.stderr for sign in _UNREADABLE):
-        raise Permanent(
-            "changes_unreadable",
-            f"Some of the agent's changes cannot be read: {said(done.stderr)}",
-            hint="Retry, and tell the agent not to make such files.",
-        )
-    lines = done.stdout.decode("utf-8", "replace").splitlines() or [""]
-    words = lines[0].split()
-    refused = b"No space left" in done.stderr or b"unable to write" in done.stderr
-    if not done.success or refused or len(words) != 4 or not is_sha(words[0]):
-        if b"No space left" in done.stderr:
-            raise Environmental(
-                "disk_full",
-                "No space left to commit the agent's changes",
-                hint="Free space on the data directory's disk; the work continues by itself.",
-            )
-        raise Environmental(
-            "sandbox_commit_failed",
-            f"The agent's changes could not be committed: {said(done.stderr)}",
-            hint="The workspace is kept; look at the files that git names.",
-        )
-    return Imported(
-        tree=words[0],
-        clean=words[2:] == ["0", "clean"],
-        changed=words[1] != "same",
-        left_out=leftovers.read(lines[1:]),
-    )
-
-
-def setup_failed(stderr: bytes) -> Environmental:
-    if b"No space left" in stderr:
-        return Environmental(
-            "disk_full",
-            "No space left to set up the sandbox",
-            hint="Free space on the data directory's disk.",
-        )
-    return Environmental(
-        "sandbox_setup_failed",
-        f"The sandbox could not be set up: {said(stderr)}",
-        hint="The words of git above say what it missed.",
-    )
+        raise commit_size.refusal(commit_size.Larger(size, ()))

@@ -89,7 +89,10 @@ class Agents:
             attempt = Attempt(ctx, agent, workspace, request, self._means, tree)
 
             async def look() -> JsonObject | None:
-                return await committed(workspace, ctx.key)
+                found = await committed(workspace, ctx.key)
+                if found is not None:
+                    await attempt.found()
+                return found
 
             async def do() -> JsonObject:
                 return await attempt.run()

@@ -5,6 +5,10 @@ or ran out of time, the server was killed) goes on with the files as they were l
 own session if it is still there, else with our record of what was said. After an answer that says
 the work itself is bad (`START_OVER`) the next attempt starts from the order's head with a clean
 tree. Whatever happens, what was used is counted.
+
+When the agent is done, that is written down, and committing begins: a step of its own, with time
+of its own. If it is cut off, or fails for a reason that passes, the next attempt commits what is
+there; the agent does not work, and is not paid, a second time.
 """
 
 from __future__ import annotations
@@ -18,11 +22,11 @@ import msgspec
 from agent_work_orders.agent_executor import transcript
 from agent_work_orders.agent_executor.agent import Agent, AgentError, Entry, Request, Turn
 from agent_work_orders.command_loader import asked, catalogue
-from agent_work_orders.errors import Failed
+from agent_work_orders.errors import Failed, Permanent
 from agent_work_orders.tools import agent_earlier, commit_message
 from agent_work_orders.tools.agent_failure import Waits, meaning
 from agent_work_orders.tools.agent_history import History, Recall
-from agent_work_orders.tools.tool import JsonObject, Parked, Stall, ToolContext
+from agent_work_orders.tools.tool import COMMIT_S, JsonObject, Parked, Stall, ToolContext
 from agent_work_orders.tools.workspaces import Workspace, work_of
 from agent_work_orders.workflow_engine.events import Usage
 
@@ -72,6 +76,7 @@ class Attempt:
         """By the turns of this attempt that have ended."""
         self._marked = False
         """The transcript has marks that must not be read as unfinished work."""
+        self._committing = False
 
     async def run(self) -> JsonObject:
         ctx, workspace, agent = self._ctx, self._workspace, self._agent
@@ -80,13 +85,12 @@ class Attempt:
         name, begun_ms = command_name(self._request), ctx.now_ms()
         ctx.log("agent_command_started", command_name=name, agent=agent.name, continues=continues)
         try:
-            turn = await self._turn(*await self._begin(continues))
-            turn = await self._deliver(turn)
-            sha = await self._commit(parent, None)
+            turn = await self._deliver(await self._first_turn(continues))
+            sha = await self._commit(turn, parent, None)
             while ctx.prompts():
                 # They came while the commit was made; what they change joins it.
                 turn = await self._deliver(turn)
-                sha = await self._commit(parent, sha)
+                sha = await self._commit(turn, parent, sha)
             if sha is None and not turn.text and not turn.saw_end:
                 silent = AgentError(kind="no_output", message="it said and changed nothing")
                 raise meaning(silent, ctx.now_ms())
@@ -97,7 +101,7 @@ class Attempt:
         if sha is not None:
             await workspace.advance(sha)
             ctx.log("git_commit_created", git_commit_sha=sha)
-        await self._over()
+        await self.over()
         ctx.log(
             "agent_command_completed",
             command_name=name,
@@ -109,8 +113,9 @@ class Attempt:
         made = await outputs(workspace, parent, sha, turn)
         return {**made, "left_out": workspace.left_out.words()}
 
-    async def _begin(self, continues: bool) -> tuple[Request, float | None]:
-        """The first request, and what its session had cost before. Lost attempts are counted."""
+    async def _first_turn(self, continues: bool) -> Turn:
+        """Of this attempt, or of an earlier one whose work was not committed. Lost attempts are
+        counted."""
         ctx = self._ctx
         entries = await asyncio.to_thread(
             self._means.recall, ctx.order.order_id, transcript_of(ctx)
@@ -119,11 +124,14 @@ class Attempt:
         self._marked = earlier.session_id is not None
         for attempt in ctx.lost:
             ctx.recover(attempt, earlier.used.get(attempt, Usage()))
+        if continues and earlier.ended is not None:
+            ctx.log("agent_work_found", session_id=earlier.ended.session_id)
+            return earlier.ended.turn()
         request = await self._remembering(self._request, files_kept=continues)
         if not continues or earlier.session_id is None:
-            return request, None
+            return await self._turn(request, None)
         request = msgspec.structs.replace(request, session_id=earlier.session_id, go_on=GO_ON)
-        return request, earlier.session_cost_usd
+        return await self._turn(request, earlier.session_cost_usd)
 
     async def _deliver(self, turn: Turn) -> Turn:
         """Give the agent, in its session, what people said while it worked."""
@@ -183,9 +191,12 @@ class Attempt:
         line = transcript.encode(entry, redact=self._means.redact)
         self._means.sink(self._ctx.order.order_id, transcript_of(self._ctx), line)
 
-    async def _commit(self, parent: str, earlier: str | None) -> str | None:
+    async def _commit(self, turn: Turn, parent: str, earlier: str | None) -> str | None:
         """One commit on the parent, also when this task had made an earlier one."""
         ctx, workspace = self._ctx, self._workspace
+        self._write(agent_earlier.ended(turn, TEXT_LIMIT))
+        self._marked = self._committing = True
+        ctx.allow(COMMIT_S)
         message = commit_message.write(
             ctx.order, path=ctx.path, phase=ctx.phase, key=ctx.key, subject=_subject(ctx)
         )
@@ -201,18 +212,27 @@ class Attempt:
     async def _interrupted(self, ended: Failed | Parked) -> None:
         """What was left is kept in the mirror, not on the branch: to go on with, or as evidence."""
         ctx, workspace = self._ctx, self._workspace
+        if self._committing and isinstance(ended, Permanent):
+            # More of the same would fail again: the agent has to change it.
+            self._write(agent_earlier.not_ended())
         try:
             if isinstance(ended, Failed):
                 ctx.keep({"kept_sha": await workspace.sandbox.snapshot(_label(ctx))})
             if isinstance(ended, Failed) and ended.code in START_OVER:
-                await self._over()
+                await self.over()
                 workspace.spoiled = True
             else:
                 await workspace.set_aside(work_of(ctx))
         except Failed as error:
             ctx.log("evidence_not_kept", level="warning", error=str(error))
 
-    async def _over(self) -> None:
+    async def found(self) -> None:
+        """An earlier attempt had committed, and was cut off before it could say so."""
+        self._marked = True
+        await self.over()
+
+    async def over(self) -> None:
+        """The work is done or given up: nobody goes on with it."""
         if self._marked:
             self._write(agent_earlier.over())
         await self._workspace.release(work_of(self._ctx))

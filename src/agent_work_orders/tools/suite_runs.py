@@ -29,16 +29,11 @@ MOST_DECLARING = 40
 SHORT_S = 60.0
 # What a runner is started through, where a package's folder of programs comes first on the PATH.
 PROGRAMS = ("node", "npm", "npx", "sh", "bash", "env", "python", "python3", "make")
-# What an earlier run left outside of the tree goes; then a new home under a name that nobody could
-# know before, and every file outside of dependency folders, and programs that hide others.
+# A new home under a name that nobody could know before; then every file outside of dependency
+# folders, and programs that hide others.
 _PRUNED = " -o ".join(f"-name {name}" for name in detection.DEPENDENCY_FOLDERS)
 _HIDING = " -o ".join(f"-name {name}" for name in PROGRAMS)
 _PREPARE = rf"""set -e
-emptied() {{ find "$HOME" "$TMPDIR" -mindepth 1 -delete; }}
-emptied 2> /dev/null || {{
-  find "$HOME" "$TMPDIR" -mindepth 1 -type d -exec chmod u+rwx {{}} \;
-  emptied
-}}
 made=$(mktemp -d)
 mkdir "$made/home" "$made/compiled"
 cat > "$made/home/.gitconfig"
@@ -219,6 +214,7 @@ class Runner:
     # -- the surroundings
 
     async def _survey(self, sandbox: Sandbox) -> Survey:
+        await sandbox.empty_private()
         made = await sandbox.execute(["sh", "-c", _PREPARE], stdin=IDENTITY, timeout_s=SHORT_S)
         folder, *names = made.stdout.decode("utf-8", "surrogateescape").split("\0")
         if not made.success or not folder.startswith("/"):

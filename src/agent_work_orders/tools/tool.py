@@ -17,9 +17,12 @@ from agent_work_orders.workflow_engine.events import Usage
 
 JsonObject = dict[str, Any]
 
-
+# What an agent's tree, its pack, its import and a copy may take together, each within limits of its
+# own (sandbox_manager/inside.py, repositories/mirror.py).
+COMMIT_S = 45 * 60.0
 MODEL_UNAVAILABLE = "model_unavailable"
 MODEL_QUOTA = "model_quota"
+DISK_FULL = "disk_full"
 
 
 class Parked(Exception):
@@ -127,6 +130,11 @@ class ToolContext(Protocol):
 
     def delivered(self, prompt_id: str) -> None:
         """Call after the turn that got the prompt has ended."""
+        ...
+
+    def allow(self, seconds: float) -> None:
+        """From now on it may take so long, whatever it took until now: for a step that begins when
+        the work is done and has limits of its own."""
         ...
 
     def artifact(self, name: str, content: bytes, media_type: str = "text/plain") -> str:

@@ -3,6 +3,8 @@ their commands."""
 
 from __future__ import annotations
 
+import threading
+
 import msgspec
 
 from agent_work_orders.command_loader.catalogue import Catalogue
@@ -25,6 +27,8 @@ class Compiled(msgspec.Struct, frozen=True, kw_only=True):
 class Shelf:
     def __init__(self) -> None:
         self.builtin: dict[str, Compiled] = {}
+        # Whoever computes in a thread takes turns with the loop; of many, the loop gets only one.
+        self.compiling = threading.Lock()
         self.saved: set[str] = set()
         """Hashes of plans whose version is kept."""
         self._commands: dict[tuple[str, str], Catalogue] = {}

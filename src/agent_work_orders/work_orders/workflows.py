@@ -69,12 +69,13 @@ def find(rooms: Rooms, name: str) -> Known:
 
 def compile_named(rooms: Rooms, name: str) -> Compiled:
     """By name or alias. Where nobody has files of their own, a built-in one is compiled once."""
-    if (compiled := ready(rooms, name)) is not None:
+    with rooms.shelf.compiling:
+        if (compiled := ready(rooms, name)) is not None:
+            return compiled
+        compiled = _compile(rooms, find(rooms, name))
+        if (shipped := builtin.find(name)) is not None and not _files(rooms):
+            rooms.shelf.builtin[shipped.name] = compiled
         return compiled
-    compiled = _compile(rooms, find(rooms, name))
-    if (shipped := builtin.find(name)) is not None and not _files(rooms):
-        rooms.shelf.builtin[shipped.name] = compiled
-    return compiled
 
 
 def ready(rooms: Rooms, name: str) -> Compiled | None:
@@ -91,8 +92,9 @@ def _files(rooms: Rooms) -> list[Path]:
 
 def compile_source(rooms: Rooms, source: str, file: str) -> Compiled:
     """A workflow given as text. Refused `workflow_invalid` with every problem."""
-    definition = parse(source, file)
-    return _compile(rooms, Known(definition=definition, source=source, origin="user"))
+    with rooms.shelf.compiling:
+        definition = parse(source, file)
+        return _compile(rooms, Known(definition=definition, source=source, origin="user"))
 
 
 def _compile(rooms: Rooms, one: Known) -> Compiled:

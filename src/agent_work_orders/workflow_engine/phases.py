@@ -6,7 +6,10 @@ from typing import Literal
 
 import msgspec
 
-from agent_work_orders.workflow_engine.run import ENDED, ROOT, Run, TaskRun
+from agent_work_orders.workflow_engine.run import ENDED, ROOT, Run, TaskRun, inside, scope_of
+
+# What brings an order's work to where others see it.
+PUBLISHING = frozenset({"forge.open_pull_request", "git.push", "github.review", "github.check"})
 
 Status = Literal["pending", "running", "completed", "failed", "cancelled", "paused", "waiting"]
 
@@ -102,12 +105,14 @@ def _later(sofar: int | None, task: TaskRun) -> int | None:
 
 
 def warnings(run: Run) -> list[str]:
-    """Failures that were tolerated, and prompts that no agent was left to get."""
+    """Failures that were tolerated, what a person kept from being published, and prompts that no
+    agent was left to get."""
     found = [
         f"{path}: {task.failure.message} ({task.failure.code})"
         for path, task in sorted(run.tasks.items())
         if task.tolerated and task.failure is not None
     ]
+    found += _unpublished(run)
     if run.stage == "ended":
         found += [
             f"prompt {prompt.prompt_id} was not delivered: no agent was left to get it"
@@ -115,3 +120,40 @@ def warnings(run: Run) -> list[str]:
             if not prompt.delivered
         ]
     return found
+
+
+def _unpublished(run: Run) -> list[str]:
+    """Publications that did not happen because a person decided a task: that one, or one before."""
+    if not any(task.decided_by for task in run.tasks.values()):
+        return []
+    found = []
+    for path, task in sorted(run.tasks.items()):
+        if path == ROOT or run.spec(path).uses not in PUBLISHING:
+            continue
+        if task.state == "skipped" and (cause := _decided(run, path)) is not None:
+            by = run.tasks[cause].decided_by
+            what = "it" if cause == path else cause
+            found.append(f"{path}: nothing was published, because {by} skipped {what}")
+        elif task.state == "succeeded" and task.decided_by:
+            found.append(
+                f"{path}: {task.decided_by} said that it is done: this order published nothing"
+            )
+    return found
+
+
+def _decided(run: Run, path: str) -> str | None:
+    """The task that a person skipped and because of which this one was skipped too, if any."""
+    waiting, seen = [path], {path}
+    while waiting:
+        at = waiting.pop()
+        task = run.tasks.get(at)
+        if task is None or task.state != "skipped":
+            continue
+        if task.decided_by:
+            return at
+        scope = scope_of(at)
+        before = [scope, *(inside(scope, name) for name in run.spec(at).needs)]
+        new = [one for one in before if one != ROOT and one not in seen]
+        seen.update(new)
+        waiting += new
+    return None

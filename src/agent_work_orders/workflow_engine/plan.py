@@ -167,6 +167,39 @@ def most(task: Task) -> int:
     return 1 + turns * most(task.each)
 
 
+def begins(task: Task) -> int:
+    """How many tasks may begin in the moment in which this one does; a list that is only known
+    then counts as the longest."""
+    if task.body is not None:
+        return 1 + sum(begins(inner) for inner in task.body.tasks.values() if not inner.needs)
+    if task.each is None:
+        return 1
+    items = len(task.foreach) if isinstance(task.foreach, list) else MAX_FANOUT
+    return 1 + begins(task.each) * (min(items, task.parallel) if task.kind == "foreach" else 1)
+
+
+def follows(plan: Plan) -> dict[str, int]:
+    """How many tasks may begin in the moment in which another ends, by the pattern of the latter,
+    and in which the plan begins, by the empty one. What ends a group has the group's number."""
+    found = {"": sum(begins(task) for task in plan.body.tasks.values() if not task.needs)}
+    waiting: list[tuple[str, Body, int]] = [("", plan.body, 0)]
+    while waiting:
+        above, body, after = waiting.pop()
+        for task in body.tasks.values():
+            needed_by = body.dependants.get(task.id, ())
+            mine = max(after, sum(begins(body.tasks[name]) for name in needed_by))
+            at, inner = f"{above}{task.id}", task
+            found[at] = mine
+            while inner.each is not None:
+                at, inner = f"{at}[]", inner.each
+                # The next item or iteration begins when one ends.
+                mine = max(mine, begins(inner))
+                found[at] = mine
+            if inner.body is not None:
+                waiting.append((f"{at}.", inner.body, mine))
+    return found
+
+
 def encode(plan: Plan) -> bytes:
     """In the order of the file, on which the machine's answers depend: never sorted."""
     return msgspec.json.encode(plan)

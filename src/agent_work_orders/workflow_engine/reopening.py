@@ -96,6 +96,7 @@ def _decide(work: Work, event: TaskOverridden) -> None:
         work.end(path, "skipped")
     else:
         work.end(path, "succeeded", outputs=event.outputs)
+    work.put(path, decided_by=event.by)
 
 
 # -- what may be reset

@@ -93,6 +93,8 @@ class TaskRun(msgspec.Struct, frozen=True, kw_only=True):
     ended_ms: int | None = None
     ending: int = 0
     """The order in which tasks ended; rollback walks it backwards."""
+    decided_by: str = ""
+    """The person who ended it by an override, instead of its tool."""
     undone: Literal["", "undone", "failed"] = ""
     owed: tuple[int, ...] = ()
     """Attempts (of a child workflow: generations) that were given up while under way. Their late

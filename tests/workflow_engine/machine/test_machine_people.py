@@ -14,7 +14,7 @@ from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine import phases, template
 from agent_work_orders.workflow_engine import prompts as prompting
 from agent_work_orders.workflow_engine import run as runs
-from agent_work_orders.workflow_engine.plan import Retry
+from agent_work_orders.workflow_engine.plan import Retry, Task
 
 # -- approvals
 
@@ -598,3 +598,53 @@ def test_templates_are_rendered_once_and_what_was_approved_is_what_is_done() -> 
     story.fire("retry:1:a")
     assert story.effects(ask.Perform)[0].input is first
     assert first == template.render({"x": "-"}, {})
+
+
+# -- what a person's decision keeps from being published
+
+
+def publishing(*before: str, **more: Any) -> Task:
+    return tool("publish", *before, uses="forge.open_pull_request", **more)
+
+
+def test_skipping_a_publication_is_said() -> None:
+    story = Story(plan(tool("build"), publishing("build")))
+    story.succeed("build")
+    story.override("publish", "skip")
+    assert story.run.outcome == "completed"
+    [warning] = phases.warnings(story.run)
+    assert (
+        warning.startswith("publish: nothing was published, because ") and "skipped it" in warning
+    )
+
+
+def test_skipping_what_a_publication_needs_is_said() -> None:
+    story = Story(plan(group("g", tool("a")), tool("build", "g"), publishing("build")))
+    story.fail("g.a")
+    story.override("g", "skip")
+    assert story.states("build", "publish") == ["skipped", "skipped"]
+    [warning] = phases.warnings(story.run)
+    assert "skipped g" in warning
+
+
+def test_saying_that_a_publication_is_done_is_said() -> None:
+    story = Story(plan(tool("build"), publishing("build")))
+    story.succeed("build")
+    story.override("publish", "succeed")
+    [warning] = phases.warnings(story.run)
+    assert "this order published nothing" in warning
+
+
+def test_a_publication_that_was_not_wanted_is_no_warning() -> None:
+    """Its own condition, or a decision about something else."""
+    other = Story(plan(tool("a"), tool("other"), publishing("a", when="false")))
+    other.override("other", "skip")
+    other.succeed("a")
+    assert other.state("publish") == "skipped"
+    assert phases.warnings(other.run) == []
+    again = Story(plan(tool("build"), publishing("build")))
+    again.succeed("build")
+    again.override("publish", "skip")
+    again.retry("publish")
+    again.succeed("publish")
+    assert phases.warnings(again.run) == [], "a retry takes the decision back"

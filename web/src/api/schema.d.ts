@@ -1822,6 +1822,37 @@ export interface components {
             /** Quarantined */
             quarantined: string[];
         };
+        /**
+         * EventLoop
+         * @description How long the server kept everybody waiting, since it began to serve.
+         */
+        EventLoop: {
+            /**
+             * Longest Pause Ms
+             * @description Known to within 10 ms
+             */
+            longest_pause_ms: number;
+            /**
+             * Longest Pause At
+             * @description When it was over
+             */
+            longest_pause_at: string | null;
+            /**
+             * Longest Pause Cpu Ms
+             * @description The processor's time that the process used in it: much less than the pause means that the machine had no turn for it, or that it waited for the disk
+             */
+            longest_pause_cpu_ms: number;
+            /**
+             * Longest Pause In
+             * @description Where the program was, if that could be seen
+             */
+            longest_pause_in: string;
+            /**
+             * Long Pauses
+             * @description Those longer than 100 ms
+             */
+            long_pauses: number;
+        };
         /** FeedbackCheck */
         FeedbackCheck: {
             /** Check Id */
@@ -2458,6 +2489,7 @@ export interface components {
              * @description `ok`, or the code of its trouble
              */
             journal: string;
+            event_loop: components["schemas"]["EventLoop"];
             /** @description Null when it is not configured */
             github: components["schemas"]["GithubStanding"] | null;
         };

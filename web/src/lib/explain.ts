@@ -49,6 +49,11 @@ const BY_REASON: Record<string, Omit<WaitingExplanation, "until">> = {
     next: "It goes on by itself, with the files and the session as they were. If this stays so, check the model's status and the network.",
     needsPerson: false,
   },
+  disk_full: {
+    title: "Waiting for space on the server's disk",
+    next: "Free space where the data directory is: the step is tried again by itself, and nothing is lost.",
+    needsPerson: true,
+  },
   rate_limit: {
     title: "In the queue: too many orders at once",
     next: "It starts by itself when there is room.",

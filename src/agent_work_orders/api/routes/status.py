@@ -10,6 +10,7 @@ from agent_work_orders.api import views
 from agent_work_orders.api.asked import caller_of, house_of
 from agent_work_orders.api.models import AgentWorkOrderStatus
 from agent_work_orders.bootstrap import House
+from agent_work_orders.observability.pauses import Pauses
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.records import OrderFilter
 from agent_work_orders.work_orders import approvals, inspect
@@ -75,9 +76,21 @@ async def status(request: Request) -> Response:
             "approvals_asked": len(await approvals.asked(house.rooms, caller, 500)),
             "engine": engine,
             "journal": "ok" if trouble is None else trouble[0],
+            "event_loop": _event_loop(request.app.state.pauses, caller),
             "github": _github(house, caller),
         }
     )
+
+
+def _event_loop(pauses: Pauses, caller: Caller) -> views.Json:
+    longest = pauses.longest
+    return {
+        "longest_pause_ms": round(longest.lasted_s * 1000, 1) if longest else 0.0,
+        "longest_pause_at": views.when(longest.at_ms) if longest else None,
+        "longest_pause_cpu_ms": round(longest.process_cpu_s * 1000, 1) if longest else 0.0,
+        "longest_pause_in": longest.running if longest and caller.repositories is None else "",
+        "long_pauses": pauses.count,
+    }
 
 
 def _github(house: House, caller: Caller) -> views.Json | None:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.engines.embedded import ahead
+from agent_work_orders.engines.embedded.ahead import Ahead
 from agent_work_orders.engines.embedded.alarm import Alarm
 from agent_work_orders.engines.embedded.held import Held, Pending, effect_id, to_commit
 from agent_work_orders.engines.embedded.lanes import Lanes, Limits, Starts, Takes
@@ -52,6 +52,7 @@ class EmbeddedEngine:
         self._memory = Memory(journal, takes, self._forgotten)
         self._lanes: Lanes[Job] = Lanes(self._limits)
         self._alarm = Alarm(clock, self._fire)
+        self.ahead = Ahead()
         self._worker = Worker(self, desk, clock)
         self._epoch = 0
         self._state = "new"
@@ -85,7 +86,7 @@ class EmbeddedEngine:
         held = self.find(run_id)
         if held is None:
             new = Held(fresh(run_id, plan, submitted.plan_hash), 0)
-            step = await ahead.step(new, submitted)
+            step = await self.ahead.step(new, submitted)
             self._check_open(new=True)
             held = self.find(run_id) or self._begun(new, submitted, step)
         await self._saved(held)
@@ -94,7 +95,7 @@ class EmbeddedEngine:
     async def post(self, run_id: str, event: on.AnyEvent) -> bool:
         self._check_open()
         held = self._known(run_id)
-        step = await ahead.step(held, event)
+        step = await self.ahead.step(held, event)
         self._check_open()
         if self._known(run_id) is not held:  # loaded anew, after trouble
             held, step = self._known(run_id), None

@@ -21,6 +21,7 @@ from agent_work_orders.workflow_engine import effects as ask
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine import inputs as declared
 from agent_work_orders.workflow_engine.compiler import plan_hash
+from agent_work_orders.workflow_engine.machine import Step
 
 if TYPE_CHECKING:
     from agent_work_orders.engines.embedded.engine import EmbeddedEngine
@@ -32,7 +33,7 @@ TELL_AFTER_S = 0.02
 # execution needs to end its processes.
 INSIST_S = 15.0
 # Stopped in one go. Each is an event with its log line, 0.1 to 0.2 ms of the loop's time.
-PORTION = 200
+PORTION = 100
 
 
 class Job(NamedTuple):
@@ -134,15 +135,35 @@ class Worker:
 
     def _performed(self, job: Job, task: asyncio.Task[Answer]) -> None:
         engine, effect = self._engine, job.effect
-        mine = self._jobs.get((job.run_id, effect.path))
-        if mine is not None and mine[0] == effect.attempt:
-            del self._jobs[job.run_id, effect.path]
         engine.release()
         answer = self._cancelled(effect.path, effect.attempt) if task.cancelled() else task.result()
         held = engine.find(job.run_id)
-        if engine.accepting and held is not None:
-            engine.apply(held, answer, done=job.effect_id)
+        if engine.accepting and held is not None and engine.ahead.large(held, answer):
+            self._spawn(self._answer(job, held, answer))
+        else:
+            self._answered(job, answer)
         engine.pump()
+
+    async def _answer(self, job: Job, held: Held, answer: Answer) -> None:
+        """Until it is taken the job counts as under way: nobody else answers for it."""
+        try:
+            step = await self._engine.ahead.step(held, answer)
+        except asyncio.CancelledError:
+            self._forget(job)
+            raise
+        loaded_anew = self._engine.find(job.run_id) is not held
+        self._answered(job, answer, None if loaded_anew else step)
+
+    def _answered(self, job: Job, answer: Answer, step: Step | None = None) -> None:
+        self._forget(job)
+        held = self._engine.find(job.run_id)
+        if self._engine.accepting and held is not None:
+            self._engine.apply(held, answer, done=job.effect_id, step=step)
+
+    def _forget(self, job: Job) -> None:
+        mine = self._jobs.get((job.run_id, job.effect.path))
+        if mine is not None and mine[0] == job.effect.attempt:
+            del self._jobs[job.run_id, job.effect.path]
 
     def _cancelled(self, path: str, attempt: int) -> Answer:
         return on.TaskFailed(

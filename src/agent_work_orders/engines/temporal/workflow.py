@@ -29,6 +29,7 @@ with workflow.unsafe.imports_passed_through():
     from agent_work_orders.engines.request import request_of
     from agent_work_orders.engines.temporal import answers, wire
     from agent_work_orders.errors import Refused
+    from agent_work_orders.tools.tool import COMMIT_S
     from agent_work_orders.workflow_engine import effects as ask
     from agent_work_orders.workflow_engine import events as on
     from agent_work_orders.workflow_engine import inputs as declared
@@ -278,7 +279,7 @@ class WorkOrderWorkflow:
             wire.PERFORM,
             wire.pack(request_of(self._run, effect)),
             result_type=bytes,
-            start_to_close_timeout=timedelta(seconds=effect.timeout_s + GRACE_S + SLACK_S),
+            start_to_close_timeout=timedelta(seconds=_longest_s(effect)),
             heartbeat_timeout=timedelta(seconds=self._start.heartbeat_s),
             retry_policy=ONCE,
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -359,6 +360,13 @@ async def _tell(run_id: str, event: on.AnyEvent) -> str:
         summary=on.kind_of(event),
     )
     return told
+
+
+def _longest_s(effect: ask.Perform) -> float:
+    """What the desk allows a task, with room for the desk itself. An agent's commit has time of its
+    own after the agent."""
+    committing_s = COMMIT_S if effect.uses.startswith("agent.") else 0.0
+    return effect.timeout_s + GRACE_S + committing_s + SLACK_S
 
 
 def _now_ms() -> int:

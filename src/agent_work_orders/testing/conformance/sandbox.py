@@ -139,6 +139,18 @@ class SandboxContract:
         done = await sandbox.execute(["/bin/sh", "-c", 'cat "$HOME/kept"'])
         assert done.stdout == b"session\n"
 
+    async def test_home_and_temporary_files_can_begin_anew(self, bench: Bench) -> None:
+        sandbox = await ready(bench)
+        left = (
+            'echo > made.txt; for d in "$HOME" "$TMPDIR"; do mkdir "$d/left"; echo > "$d/left/x";'
+            ' chmod 0 "$d/left"; done'
+        )
+        assert (await sandbox.execute(["/bin/sh", "-c", left])).success
+        await sandbox.empty_private()
+        look = 'cat made.txt; find "$HOME" "$TMPDIR" -name left; git config user.name'
+        done = await sandbox.execute(["/bin/sh", "-c", look])
+        assert done.stdout == b"\nagent\n"
+
     async def test_stdin_and_streaming(self, bench: Bench) -> None:
         sandbox = await ready(bench)
         heard: list[tuple[str, bytes]] = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -53,6 +54,10 @@ class LocalSandbox:
 
     async def checkout(self, sha: str, *, files: str | None = None) -> None:
         raise Environmental("sandbox_setup_failed", f"The local fake has no commit {sha}")
+
+    async def empty_private(self) -> None:
+        shutil.rmtree(self.home)
+        (self.home / "tmp").mkdir(parents=True)
 
     async def commit(
         self,

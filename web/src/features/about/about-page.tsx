@@ -109,6 +109,10 @@ function Numbers({ status }: { status: ServerStatus }) {
         <Figure name="Orders open" value={status.engine.open} />
         <Figure name="Timers" value={status.engine.timers} />
         <Figure name="Approvals asked" value={status.approvals_asked} />
+        <Figure
+          name="Longest pause"
+          value={`${Math.round(status.event_loop.longest_pause_ms)} ms`}
+        />
         {Object.entries(status.work_orders).map(([state, count]) => (
           <Figure key={state} name={`Orders ${state}`} value={count} />
         ))}

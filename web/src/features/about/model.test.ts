@@ -25,6 +25,13 @@ const FINE: ServerStatus = {
     quarantined: [],
   },
   journal: "ok",
+  event_loop: {
+    longest_pause_ms: 4.2,
+    longest_pause_at: "2026-11-15T10:00:01.000Z",
+    longest_pause_cpu_ms: 4,
+    longest_pause_in: "",
+    long_pauses: 0,
+  },
   github: null,
 };
 
