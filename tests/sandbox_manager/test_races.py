@@ -182,6 +182,8 @@ def naive_git(path: Path, user: AgentUser) -> None:
     """As it was written once: by path."""
     for name in ("", "refs", "refs/heads", "objects", "objects/pack", "info"):
         os.mkdir(path / name, 0o700)
+        # As when the kernel lets another process run here: it takes seconds to show, not minutes.
+        time.sleep(0.001)
         os.chmod(path / name, 0o700)
         os.chown(path / name, user.uid, user.gid)
     for name in ("HEAD", "config", "info/exclude"):

@@ -59,6 +59,15 @@ BAD: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+async def _without_workspaces(site: Site) -> None:
+    """The sandbox is removed after the order's end is on record."""
+    for _ in range(1_000):
+        if not list((site.home / "workspaces").iterdir()):
+            break
+        await asyncio.sleep(0.01)
+    assert list((site.home / "workspaces").iterdir()) == []
+
+
 @pytest.mark.fault("F2")
 async def test_what_is_refused_leaves_no_trace(site: Site) -> None:
     before = site.written()
@@ -70,12 +79,7 @@ async def test_what_is_refused_leaves_no_trace(site: Site) -> None:
             wrong.append((given, refused.value.code, refused.value.hint))
     assert wrong == [], "\n".join(map(repr, wrong))
     assert site.written() == before
-    # The sandbox is removed after the order's end is on record.
-    for _ in range(1_000):
-        if not list((site.home / "workspaces").iterdir()):
-            break
-        await asyncio.sleep(0.01)
-    assert list((site.home / "workspaces").iterdir()) == []
+    await _without_workspaces(site)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +105,7 @@ async def test_an_order_starts_and_delivers(site: Site) -> None:
     assert record.execution_completed_at_ms is not None
     stored = await _stored(site, order_id, "completed")
     assert stored == msgspec.structs.replace(record, run_seq=stored.run_seq)
-    assert list((site.home / "workspaces").iterdir()) == []
+    await _without_workspaces(site)
 
 
 async def test_the_same_key_is_the_same_order(site: Site) -> None:
