@@ -104,7 +104,7 @@ def test_a_garbage_header_is_refused_with_steps(tmp_path: Path, clock: Clock) ->
     with pytest.raises(Environmental) as caught:
         SqliteStore.open(tmp_path, clock)
     assert caught.value.code == "database_unreadable"
-    assert "copy the newest backup" in caught.value.hint
+    assert "awo restore BACKUP" in caught.value.hint
     assert read_owner(tmp_path) is None
 
 

@@ -65,9 +65,12 @@ class Site:
         settings = load(environ, home=self.home, synchronous="NORMAL")
         self.house = await self._stack.enter_async_context(open_house(settings))
 
-    async def restart(self) -> None:
+    async def stop(self) -> None:
         await self._stack.aclose()
         self._stack = AsyncExitStack()
+
+    async def restart(self) -> None:
+        await self.stop()
         await self.start()
 
     @property

@@ -22,7 +22,7 @@ from agent_work_orders.repositories.refname import order_ref
 from agent_work_orders.sandbox_manager.leftovers import LeftOut
 from agent_work_orders.sandbox_manager.sandbox import Sandbox, Sandboxes, SandboxType, Spec
 from agent_work_orders.sandbox_manager.turnstile import Turnstile
-from agent_work_orders.tools import commit_message
+from agent_work_orders.tools import commit_message, standing
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 
 LEFT_OUT = "What builds and tests left behind and was not committed: the first names"
@@ -30,6 +30,7 @@ AUTHOR = "agent <agent@localhost>"
 
 
 class Workspace(msgspec.Struct, kw_only=True):
+    mirrors: Mirrors
     mirror: Mirror
     sandbox: Sandbox
     base_branch: str
@@ -75,6 +76,7 @@ class Workspace(msgspec.Struct, kw_only=True):
                 raise Broken("order_head_moved", said) from moved
             await self.mirror.set_ref(name, sha, old=at)
         self.head_sha = sha
+        await self._note()
 
     async def rebase(self, base_sha: str, head_sha: str) -> None:
         """The order stands on a newer base. The head moves first: after a crash in between, the
@@ -83,7 +85,13 @@ class Workspace(msgspec.Struct, kw_only=True):
             await self.advance(head_sha)
         await self.mirror.keep(order_ref(self.order_id, "base"), base_sha)
         self.base_sha = base_sha
+        await self._note()
         await self.reset()
+
+    async def _note(self) -> None:
+        """After the mirror: what it must have is never more than what it has."""
+        at = (self.mirror.key, self.order_id, self.base_sha, self.head_sha)
+        await standing.note(self.mirrors, *at)
 
     async def reset(self) -> None:
         """The workspace as of the order's head."""
@@ -156,7 +164,7 @@ class Workspaces:
     async def share(self, ctx: ToolContext) -> AsyncIterator[Workspace]:
         """The workspace for a task that only runs something in it."""
         with self._turn(ctx.order.order_id) as turnstile:
-            if self._ready(ctx.order.order_id) is None:
+            if await self._whole(ctx.order.order_id) is None:
                 async with turnstile.alone():
                     await self._get(ctx)
             async with turnstile.shared():
@@ -168,7 +176,7 @@ class Workspaces:
         the task was shown. Whoever has the workspace can rely on it until they leave it."""
         if ctx.approved_head is None:
             return
-        head = await head_of(self._mirrors, ctx.order.repository, ctx.order.order_id)
+        head = await standing.head_of(self._mirrors, ctx.order.repository, ctx.order.order_id)
         if head == ctx.approved_head:
             return
         mirror = self._mirrors.at(ctx.order.repository)
@@ -212,14 +220,22 @@ class Workspaces:
             return None
         return found
 
+    async def _whole(self, order_id: str) -> Workspace | None:
+        """The same, unless its commits went with the mirror."""
+        found = self._ready(order_id)
+        if found is None or not self._mirrors.stored(found.mirror.key):
+            return None
+        return None if await found.mirror.lacks([found.head_sha]) else found
+
     async def _get(self, ctx: ToolContext) -> Workspace:
         order = ctx.order
-        found = self._ready(order.order_id)
+        found = await self._whole(order.order_id)
         if found is not None:
             return found
         base = await self.base(ctx)
-        mirror = self._mirrors.at(order.repository)
-        base_sha, head = await span(mirror, order.order_id, str(base["base_sha"]))
+        mirror, base_sha, head = await standing.stand(
+            self._mirrors, order.repository_url, order.order_id, str(base["base_sha"])
+        )
         spec = Spec(
             order_id=order.order_id,
             sandbox_type=msgspec.convert(order.sandbox_type, SandboxType),
@@ -233,6 +249,7 @@ class Workspaces:
         sandbox = self._sandboxes.open(spec)
         await sandbox.setup()
         workspace = Workspace(
+            mirrors=self._mirrors,
             mirror=mirror,
             sandbox=sandbox,
             base_branch=str(base["base_branch"]),
@@ -288,13 +305,6 @@ class Workspaces:
         )
 
 
-async def head_of(mirrors: Mirrors, repository: str, order_id: str) -> str:
-    """The order's head; empty while it has no commit."""
-    if not mirrors.stored(repository):
-        return ""
-    return await mirrors.at(repository).ref(order_ref(order_id, "head")) or ""
-
-
 def _local(address: str) -> str:
     """The path of a repository on this machine, else nothing."""
     origin = url.again(address)
@@ -309,13 +319,6 @@ def work_of(ctx: ToolContext) -> str:
 def _unfinished(work: str) -> str:
     """A name for it; paths may be longer than a reference's part."""
     return f"unfinished-{hashlib.sha256(work.encode()).hexdigest()[:16]}"
-
-
-async def span(mirror: Mirror, order_id: str, first_base: str) -> tuple[str, str]:
-    """The order's base and head as of now: the base is where it started, or was rebased to."""
-    refs = await mirror.refs(order_ref(order_id))
-    base = refs.get(order_ref(order_id, "base"), first_base)
-    return base, refs.get(order_ref(order_id, "head"), base)
 
 
 def need_changes(workspace: Workspace) -> None:

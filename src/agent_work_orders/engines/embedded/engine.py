@@ -16,7 +16,7 @@ from typing import Any
 from agent_work_orders.clock import Clock
 from agent_work_orders.engines.embedded import ahead
 from agent_work_orders.engines.embedded.alarm import Alarm
-from agent_work_orders.engines.embedded.held import Held, Pending, effect_id, to_commit
+from agent_work_orders.engines.embedded.held import First, Held, Pending, effect_id, to_commit
 from agent_work_orders.engines.embedded.lanes import Lanes, Limits, Starts, Takes
 from agent_work_orders.engines.embedded.memory import Memory
 from agent_work_orders.engines.embedded.worker import Job, Worker
@@ -43,8 +43,11 @@ class EmbeddedEngine:
         limits: Limits | None = None,
         starts: Starts = lambda _since_ms: (),
         takes: Takes = lambda _order_id: True,
+        first: First | None = None,
     ) -> None:
+        """`first` gives what the journal keeps together with the first event of an order."""
         self._journal = journal
+        self._first = first
         self._clock = clock
         self._limits = limits or Limits()
         self._starts = starts
@@ -85,6 +88,7 @@ class EmbeddedEngine:
         held = self.find(run_id)
         if held is None:
             new = Held(fresh(run_id, plan, submitted.plan_hash), 0)
+            new.first = self._first
             step = await ahead.step(new, submitted)
             self._check_open(new=True)
             held = self.find(run_id) or self._begun(new, submitted, step)
@@ -362,6 +366,10 @@ class EmbeddedEngine:
             f"the engine is {self._state}" + (f": {self._reason}" if self._reason else ""),
             hint="Free disk space if it is full; otherwise restart the server.",
         )
+
+    def halt(self, error: BaseException) -> None:
+        """The journal cannot write: also told when it was not the engine who found out."""
+        self._halt(error)
 
     def _halt(self, error: BaseException) -> None:
         if self._state not in ("running", "draining"):

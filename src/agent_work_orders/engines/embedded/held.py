@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 
 import msgspec
 
@@ -11,6 +12,7 @@ from agent_work_orders import ids
 from agent_work_orders.engines.embedded.lanes import PRIORITIES, Ticket
 from agent_work_orders.engines.engine import Change
 from agent_work_orders.state_manager.journal import (
+    Beside,
     Commit,
     EffectRow,
     EventRow,
@@ -36,6 +38,8 @@ DURABLE = (
     ask.CancelChild,
     ask.RollbackChild,
 )
+
+First = Callable[[Run], Beside]
 
 
 def is_durable(effect: ask.AnyEffect) -> bool:
@@ -64,6 +68,8 @@ class Held:
         """Ids of effects that are not done."""
         self.saving: asyncio.Future[None] | None = None
         """The last commit that somebody may wait for."""
+        self.first: First | None = None
+        """What is kept beside its first event."""
         self._ticket: Ticket | None = None
 
     @property
@@ -117,6 +123,7 @@ def to_commit(
         snapshot = Snapshot(run_id=run_id, seq=seq, body=runs.encode(after))
         held.snapshot_at = 2 * seq
     submitted = isinstance(event, on.Submitted)
+    beside = held.first(after) if submitted and held.first is not None else None
     return Commit(
         run_id=run_id,
         events=(
@@ -136,6 +143,7 @@ def to_commit(
         snapshot=snapshot,
         ended=held.over and not rows,
         plan=(after.plan_hash, plans.encode(after.plan)) if submitted else None,
+        beside=beside,
     )
 
 

@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 from agent_work_orders.errors import Conflict, Environmental
-from agent_work_orders.state_manager.sqlite.database import connect_reader, failure_of
+from agent_work_orders.state_manager.sqlite.database import failure_of, look
 
 
 def backup(source: Path, target: Path) -> int:
@@ -41,7 +41,7 @@ def backup(source: Path, target: Path) -> int:
 
 
 def _copy(source: Path, target: Path) -> None:
-    reader = connect_reader(source)
+    reader = look(source)  # the server may end meanwhile: its WAL must stay
     copy = sqlite3.connect(target, isolation_level=None)
     try:
         # All pages in one step: it holds one view, where smaller steps start anew at each commit.

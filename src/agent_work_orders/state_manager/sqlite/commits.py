@@ -10,9 +10,11 @@ import sqlite3
 
 from agent_work_orders.state_manager.chain import seal, snapshot_seal
 from agent_work_orders.state_manager.heads import Advance, Head
-from agent_work_orders.state_manager.journal import EffectRow, Snapshot
+from agent_work_orders.state_manager.journal import Beside, EffectRow, Snapshot
+from agent_work_orders.state_manager.sqlite.audit import append_entries
 from agent_work_orders.state_manager.sqlite.many import execute_rows
 from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.records import put_records
 
 _SQL = queries("journal")
 
@@ -34,6 +36,7 @@ class Commits:
         self._effects: dict[tuple[int, str], EffectRow | int | None] = {}
         self._timers: dict[tuple[int, str], int | None] = {}
         self._snapshots: list[tuple[int, Snapshot]] = []
+        self._beside: list[Beside] = []
 
     def add(self, item: Advance) -> None:
         commit, head = item.commit, item.head
@@ -55,6 +58,8 @@ class Commits:
             self._plans[commit.plan[0]] = commit.plan[1]
         if commit.snapshot is not None:
             self._snapshots.append((run, commit.snapshot))
+        if commit.beside is not None:
+            self._beside.append(commit.beside)
 
     def _lease(self, key: tuple[int, str], lease: int) -> None:
         known = self._effects.get(key, lease)
@@ -83,6 +88,9 @@ class Commits:
             checksum = snapshot_seal(snapshot)
             connection.execute(_SQL["put_snapshot"], (run, snapshot.seq, snapshot.body, checksum))
             connection.execute(_SQL["drop_old_snapshots"], (run, snapshot.seq))
+        if self._beside:
+            put_records(connection, [one.record for one in self._beside])
+            append_entries(connection, [one.audit for one in self._beside])
         self.clear()
 
     def _flush_effects(self, connection: sqlite3.Connection) -> None:

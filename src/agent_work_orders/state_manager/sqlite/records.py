@@ -6,7 +6,7 @@ Every value is a parameter; what cannot be one (the column to sort by) comes fro
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agent_work_orders.errors import BadRequest
@@ -62,7 +62,7 @@ class OrderLines:
             self._lines[item.agent_work_order_id] = item
 
     def flush(self, connection: sqlite3.Connection) -> None:
-        execute_rows(connection, _SQL["put_orders"], [_row(line) for line in self._lines.values()])
+        put_records(connection, self._lines.values())
         self.clear()
 
     def clear(self) -> None:
@@ -141,6 +141,11 @@ class SqliteRecords:
             connection.execute(_SQL["forget_approvals"])
 
         await self._writer.submit(forget)
+
+
+def put_records(connection: sqlite3.Connection, records: Iterable[OrderRecord]) -> None:
+    """Inside somebody's transaction."""
+    execute_rows(connection, _SQL["put_orders"], [_row(line) for line in records])
 
 
 def check_page(limit: int, offset: int) -> None:
