@@ -250,3 +250,47 @@ async def test_a_kill_in_the_middle_of_a_restore_leaves_nothing(site: Site) -> N
         assert (await restore(backup, home, SystemClock())).goes_on == [order_id]
     assert not list(site.folder.glob(".fresh*"))
     subprocess.run(["git", "-C", next((home / "mirrors").glob("*.git")), "fsck"], check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.fault("A18")
+@pytest.mark.fault("N7")
+async def test_the_drill(folder: Path) -> None:
+    """Backups under load, restored elsewhere: every order goes on, with all it had done."""
+    site = Site(folder)
+    site.environ = {"AWO_ORDERS_PER_REPOSITORY": "0"}
+    async with site.opened():
+        slow = WRITES.replace("default:\n", "default:\n  - {delay: 0.2}\n")
+        made = [await site.submit(workflow_source=TWO_STEPS, script=slow) for _ in range(10)]
+        for order_id in made[:4]:
+            await site.until(order_id, "waiting")
+        taken = [await kept(site, "backup-0")]
+        for number, order_id in enumerate(made[:2], 1):
+            await approve(site, order_id, "second")
+            taken.append(await kept(site, f"backup-{number}"))
+        await site.until_task(made[0], "offer", "awaiting_approval")
+        taken.append(await kept(site, "backup-last"))
+        for number, backup in enumerate(taken):
+            await site.stop()
+            site.home = folder / f"home-{number}"
+            told = await restore(backup, site.home, SystemClock())
+            assert sorted(told.goes_on) == sorted(made) and told.lacking == {}
+            await site.start()
+        for order_id in made:
+            for path in ("second", "offer"):
+                if (await site.task(order_id, path))["state"] != "succeeded":
+                    await approve_if_asked(site, order_id, path)
+        for order_id in made:
+            record = await site.until(order_id, "completed")
+            assert len(published(site, record.git_branch_name)) == 2
+            branch = str(record.git_branch_name)
+            assert git(site.source, "show", f"{branch}:README.md").count("one step") == 2
+
+
+async def approve_if_asked(site: Site, order_id: str, path: str) -> None:
+    async with asyncio.timeout(60):
+        while (state := (await site.task(order_id, path))["state"]) != "awaiting_approval":
+            if state in ("running", "succeeded"):
+                return
+            await asyncio.sleep(0.02)
+    await approve(site, order_id, path)

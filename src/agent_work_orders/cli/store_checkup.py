@@ -15,6 +15,7 @@ from agent_work_orders.ids import ORDER_ID
 from agent_work_orders.state_manager.sqlite.archive import SqliteArchive
 from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
 from agent_work_orders.work_orders.housekeeper import LOST
+from agent_work_orders.work_orders.rebuild import differences
 
 SHOWN = 5
 _ENDED = ("completed", "failed", "cancelled")
@@ -42,6 +43,8 @@ def examine(home: Path) -> Iterator[Finding]:
         return
     checks: tuple[tuple[str, Callable[[SqliteArchive], Finding]], ...] = (
         ("journal", _journal),
+        ("database", _database),
+        ("lists", _lists),
         ("workspaces", _workspaces),
         ("lost orders", _lost),
         ("audit log", _audit),
@@ -81,6 +84,34 @@ def _journal(archive: SqliteArchive) -> Finding:
     orders = ", ".join(f"{number} {status}" for status, number in sorted(counts.items()))
     return Finding(
         check="journal", status="ok", detail=f"every chain verifies ({orders or 'no orders yet'})"
+    )
+
+
+def _database(archive: SqliteArchive) -> Finding:
+    """The pages and indexes of all tables, and every row that has an owner here."""
+    said = [str(row[0]) for row in archive.readers.rows("PRAGMA integrity_check(10)")]
+    found = [] if said == ["ok"] else said
+    found += archive.unreadable()
+    if not found:
+        return Finding(check="database", status="ok", detail="every table can be read")
+    return Finding(
+        check="database",
+        status="error",
+        detail=f"{len(found)} damaged: {'; '.join(found[:SHOWN])}",
+        hint="The disk or somebody changed it: restore a backup.",
+    )
+
+
+def _lists(archive: SqliteArchive) -> Finding:
+    """What lists show is what the journal gives."""
+    found = list(differences(archive.journal, archive.records, archive.approvals))
+    if not found:
+        return Finding(check="lists", status="ok", detail="they say what the journal says")
+    return Finding(
+        check="lists",
+        status="error",
+        detail=f"{len(found)} differ from the journal: {'; '.join(found[:SHOWN])}",
+        hint="Stop the server and make them again: awo doctor --rebuild",
     )
 
 

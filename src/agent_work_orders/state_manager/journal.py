@@ -75,6 +75,8 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the run is over; only open runs are loaded at start."""
     plan: tuple[str, bytes] | None = None
     """(hash, encoded plan) to keep, at a run's first commit."""
+    owed: tuple[int, int] | None = None
+    """How many effects and timers the run has after it, so that a row that is gone is missed."""
     beside: Beside | None = None
     """Kept in the same transaction, where the journal's store keeps such things."""
 

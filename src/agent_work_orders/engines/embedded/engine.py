@@ -201,7 +201,6 @@ class EmbeddedEngine:
             for number, effect in enumerate(step.effects)
         )
         commit = to_commit(held, event, step, acts, done=done, lease=lease)
-        held.owed.update(row.effect_id for row in commit.effects)
         change = Change(
             run_id=before.run_id, seq=held.seq, event=event, before=before, after=step.run
         )
@@ -219,7 +218,12 @@ class EmbeddedEngine:
         """An effect is done that no event answers."""
         held.owed.discard(effect_id)
         self._write_lazily(
-            Commit(run_id=held.run.run_id, done_effects=(effect_id,), ended=held.over)
+            Commit(
+                run_id=held.run.run_id,
+                done_effects=(effect_id,),
+                ended=held.over,
+                owed=held.debts,
+            )
         )
         self._memory.retire(held)
 
@@ -237,7 +241,7 @@ class EmbeddedEngine:
         try:
             self._journal.append_lazily(commit)
         except AgentWorkOrdersError as error:
-            self._halt(error)
+            self.halt(error)
 
     def pump(self) -> None:
         """Give free slots to whoever is next."""
@@ -267,7 +271,7 @@ class EmbeddedEngine:
             return
         error = saved.exception()
         if error is not None:
-            self._halt(error)
+            self.halt(error)
             return
         entry.ready = True
         self._flush(held)
@@ -346,7 +350,8 @@ class EmbeddedEngine:
         held = self._memory.open.get(run_id)
         if held is not None and self._state == "running":
             if not self.apply(held, on.TimerFired(at_ms=self._clock.now_ms(), timer=timer)):
-                self._write_lazily(Commit(run_id=run_id, clear_timers=(timer,)))
+                held.timers.discard(timer)
+                self._write_lazily(Commit(run_id=run_id, clear_timers=(timer,), owed=held.debts))
 
     def _rate_opened(self) -> None:
         self._rate_wake = None
@@ -369,9 +374,6 @@ class EmbeddedEngine:
 
     def halt(self, error: BaseException) -> None:
         """The journal cannot write: also told when it was not the engine who found out."""
-        self._halt(error)
-
-    def _halt(self, error: BaseException) -> None:
         if self._state not in ("running", "draining"):
             return
         self._state = "halted"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,6 +26,7 @@ from agent_work_orders.state_manager.sqlite.branches import SqliteBranches
 from agent_work_orders.state_manager.sqlite.credentials import SqliteCredentials
 from agent_work_orders.state_manager.sqlite.database import (
     DATABASE_NAME,
+    UNREADABLE,
     failure_of,
     look,
     migrations,
@@ -34,15 +36,19 @@ from agent_work_orders.state_manager.sqlite.deliveries import SqliteDeliveries
 from agent_work_orders.state_manager.sqlite.feed import SqliteFeed
 from agent_work_orders.state_manager.sqlite.idempotency import SqliteIdempotencyKeys
 from agent_work_orders.state_manager.sqlite.journal import SqliteJournal
-from agent_work_orders.state_manager.sqlite.keys import SqliteKeys
-from agent_work_orders.state_manager.sqlite.ledger import SqliteLedger
+from agent_work_orders.state_manager.sqlite.keys import SqliteKeys, key_of
+from agent_work_orders.state_manager.sqlite.ledger import SqliteLedger, entry_of
 from agent_work_orders.state_manager.sqlite.logbook import SqliteLogbook
+from agent_work_orders.state_manager.sqlite.named import queries
 from agent_work_orders.state_manager.sqlite.quota import SqliteQuota
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.records import SqliteRecords
 from agent_work_orders.state_manager.sqlite.subjects import SqliteSubjects
+from agent_work_orders.state_manager.sqlite.text import DAMAGE
 from agent_work_orders.state_manager.sqlite.versions import SqliteVersions
 from agent_work_orders.state_manager.sqlite.writer import Writer
+
+_STORE = queries("store")
 
 
 class SqliteArchive:
@@ -77,6 +83,23 @@ class SqliteArchive:
         self.readers.close()
         if self._copy is not None:
             self._copy.cleanup()
+
+    def unreadable(self) -> list[str]:
+        """Tables with rows that their owner cannot read."""
+        readers = self.readers
+        asked: tuple[tuple[str, Callable[[], object]], ...] = (
+            ("api_keys", lambda: [key_of(row) for row in readers.rows(_STORE["all_api_keys"])]),
+            ("ledger", lambda: [entry_of(row) for row in readers.rows(_STORE["all_entries"])]),
+            ("branches", self.branches.all),
+            ("credentials", self.credentials.all),
+        )
+        found = []
+        for table, read in asked:
+            try:
+                read()
+            except DAMAGE as error:
+                found.append(f"{table} ({error})")
+        return found
 
     def _open(self) -> _ReadOnly:
         wal, index = (self.path.with_name(self.path.name + end) for end in ("-wal", "-shm"))
@@ -115,7 +138,7 @@ class _ReadOnly(Readers):
             pass
         try:
             return look(self._path, immutable=self._immutable)
-        except sqlite3.Error as error:
+        except UNREADABLE as error:
             raise failure_of(error, self._path) from error
 
 

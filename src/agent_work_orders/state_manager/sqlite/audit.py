@@ -15,7 +15,7 @@ from agent_work_orders.state_manager.audit import AuditBreak, AuditEntry, AuditR
 from agent_work_orders.state_manager.chain import START, seal
 from agent_work_orders.state_manager.sqlite.named import queries
 from agent_work_orders.state_manager.sqlite.readers import Readers
-from agent_work_orders.state_manager.sqlite.text import from_json, storable, to_json
+from agent_work_orders.state_manager.sqlite.text import from_json, readable, storable, to_json
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
 _SQL = queries("store")
@@ -54,7 +54,7 @@ class SqliteAudit:
         self, *, after: int = 0, limit: int = 100, order_id: str | None = None
     ) -> Sequence[AuditRow]:
         rows = self._readers.rows(_SQL["audit_after"], (after, storable(order_id or ""), limit))
-        return [_row(row) for row in rows]
+        return readable(_row, rows)
 
     def verify(self) -> AuditBreak | None:
         n, chain = 0, START
@@ -65,9 +65,9 @@ class SqliteAudit:
                     n += 1
                     if row[0] != n:
                         return AuditBreak(n=n, reason=f"row {n} is missing")
-                    chain = _link(chain, *row[:-1])
-                    if chain != row[-1]:
+                    if not isinstance(row[-1], bytes) or _link(chain, *row[:-1]) != row[-1]:
                         return AuditBreak(n=n, reason=f"row {n} was changed")
+                    chain = row[-1]
         if n != (last or 0) or chain != (head or START):
             reason = f"{last or 0} rows were written, {n} are there"
             return AuditBreak(n=min(n, last or 0) + 1, reason=reason)

@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 from agent_work_orders.errors import Conflict, Environmental
-from agent_work_orders.state_manager.sqlite.database import failure_of, look
+from agent_work_orders.state_manager.sqlite.database import UNREADABLE, failure_of, look
 
 
 def backup(source: Path, target: Path) -> int:
@@ -27,7 +27,7 @@ def backup(source: Path, target: Path) -> int:
         _sync(beside)
         os.link(beside, target)
         _sync(target.parent)
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         raise failure_of(error, source) from error
     except OSError as error:
         raise Environmental(

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 
-from agent_work_orders.state_manager.chain import seal, snapshot_seal
+from agent_work_orders.state_manager.chain import (
+    effect_checksum,
+    seal,
+    snapshot_seal,
+    timer_checksum,
+)
 from agent_work_orders.state_manager.heads import Advance, Head
 from agent_work_orders.state_manager.journal import Beside, EffectRow, Snapshot
 from agent_work_orders.state_manager.sqlite.audit import append_entries
@@ -77,7 +82,8 @@ class Commits:
         if self._events:
             execute_rows(connection, _SQL["add_events"], self._events)
         heads = [
-            (h.run, h.run_id, h.ended, h.seq, h.chain, h.plan_hash) for h in self._heads.values()
+            (h.run, h.run_id, h.ended, h.seq, h.chain, h.plan_hash, *(h.owed or (None, None)))
+            for h in self._heads.values()
         ]
         execute_rows(connection, _SQL["put_heads"], heads)
         if self._effects:
@@ -99,7 +105,8 @@ class Commits:
             if last is None:
                 done.append((run, effect_id))
             elif isinstance(last, EffectRow):
-                put.append((run, effect_id, last.body, last.lease))
+                check = effect_checksum(run, effect_id, last.body)
+                put.append((run, effect_id, last.body, last.lease, check))
             else:
                 leased.append((last, run, effect_id))
         execute_rows(connection, _SQL["put_effects"], put)
@@ -108,7 +115,11 @@ class Commits:
             connection.executemany(_SQL["lease_effects"], leased)
 
     def _flush_timers(self, connection: sqlite3.Connection) -> None:
-        put = [(*key, at_ms) for key, at_ms in self._timers.items() if at_ms is not None]
+        put = [
+            (*key, at_ms, timer_checksum(*key, at_ms))
+            for key, at_ms in self._timers.items()
+            if at_ms is not None
+        ]
         gone = [key for key, at_ms in self._timers.items() if at_ms is None]
         execute_rows(connection, _SQL["put_timers"], put)
         execute_rows(connection, _SQL["drop_timers"], gone)

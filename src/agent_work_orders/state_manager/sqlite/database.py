@@ -34,6 +34,9 @@ WAL_KEEP_BYTES = 16 * 1024 * 1024
 ROOM_BYTES = 256 * 1024
 """Free space from which writing is tried again after the disk was full."""
 
+UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite raises; the second when its words quote a schema that is damaged."""
+
 Synchronous = Literal["FULL", "NORMAL", "EXTRA"]
 
 _MIGRATION = re.compile(r"(\d{4})_(\w+)\.sql")
@@ -67,7 +70,7 @@ def connect(path: Path, *, synchronous: Synchronous = "FULL") -> sqlite3.Connect
         connection.execute(f"PRAGMA journal_size_limit = {WAL_KEEP_BYTES}")
         connection.execute("PRAGMA cache_size = -16384")
         connection.execute("PRAGMA temp_store = MEMORY")
-    except sqlite3.Error:
+    except BaseException:
         connection.close()
         raise
     return connection
@@ -81,7 +84,13 @@ def look(path: Path, *, immutable: bool = False) -> sqlite3.Connection:
         f"file:{quote(str(path))}?{only}", uri=True, isolation_level=None, check_same_thread=False
     )
     connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    connection.text_factory = legible
     return connection
+
+
+def legible(raw: bytes) -> str:
+    """Damaged text must not keep the rows beside it from being read; checksums find it."""
+    return raw.decode("utf-8", "replace")
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
@@ -91,6 +100,7 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     )
     connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
     connection.execute("PRAGMA query_only = ON")
+    connection.text_factory = legible
     return connection
 
 
@@ -117,7 +127,7 @@ def prepare(
             settle(connection, home)
             raise
         path.chmod(0o600)
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         raise failure_of(error, path) from error
     except OSError as error:
         raise Environmental(
@@ -219,7 +229,7 @@ def refuse_loss(home: Path) -> None:
         )
     try:
         lost = tally.lost(path, marker)
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         raise failure_of(error, path) from error
     if lost is not None:
         raise Environmental(
@@ -232,7 +242,7 @@ def refuse_loss(home: Path) -> None:
         )
 
 
-def failure_of(error: sqlite3.Error, path: Path) -> Failed:
+def failure_of(error: Exception, path: Path) -> Failed:
     """What a person can do about an error of SQLite outside the writer."""
     code = getattr(error, "sqlite_errorcode", 0)
     if is_full(error):
@@ -259,7 +269,7 @@ def free_bytes(home: Path) -> int:
     return found.f_bavail * found.f_frsize
 
 
-def is_full(error: sqlite3.Error) -> bool:
+def is_full(error: Exception) -> bool:
     """Whether the disk was full (the shared-memory index of the WAL counts: it is not data)."""
     return getattr(error, "sqlite_errorcode", 0) in _FULL
 

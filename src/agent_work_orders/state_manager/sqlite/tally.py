@@ -122,7 +122,7 @@ def _readable(database: Path) -> Position | None:
         connection = sqlite3.connect(copy, isolation_level=None)
         try:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        except sqlite3.DatabaseError:
+        except (sqlite3.DatabaseError, UnicodeDecodeError):
             if not _index(copy).exists():
                 raise  # it is no database, whatever its WAL is
         try:

@@ -16,6 +16,10 @@ UPDATE ledger SET receipt = ?, received_at_ms = ? WHERE key = ? AND receipt IS N
 SELECT key, order_id, what, intent, intended_at_ms, receipt, received_at_ms FROM ledger
 WHERE order_id = ? ORDER BY intended_at_ms, key;
 
+-- name: all_entries
+-- The whole ledger.
+SELECT key, order_id, what, intent, intended_at_ms, receipt, received_at_ms FROM ledger;
+
 -- name: unreceived_entries
 -- Intents of a kind without a receipt, oldest first.
 SELECT key, order_id, what, intent, intended_at_ms, receipt, received_at_ms FROM ledger
