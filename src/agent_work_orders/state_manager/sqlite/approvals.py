@@ -24,7 +24,6 @@ from agent_work_orders.state_manager.sqlite.writer import Writer
 
 _SQL = queries("records")
 _FIELDS = ApprovalRecord.__struct_fields__
-_ASKED = ("order_id", "run_id", "path", "message", "subject", "subject_hash", "expires_at_ms")
 
 
 class SqliteApprovals:
@@ -36,8 +35,7 @@ class SqliteApprovals:
         def ask(connection: sqlite3.Connection) -> ApprovalRecord:
             connection.execute(_SQL["add_approval"], _row(record))
             stored = _stored(connection, record.approval_id)
-            if stored is None or _question(stored) != _question(record):
-                # The journal is the truth about what is asked; a damaged line is made again.
+            if stored is None:  # damaged: the journal knows what is asked
                 connection.execute(_SQL["forget_approval"], (record.approval_id,))
                 connection.execute(_SQL["add_approval"], _row(record))
             return _found(connection, record.approval_id)
@@ -86,10 +84,6 @@ class SqliteApprovals:
 
     def asked(self, limit: int = 100) -> Sequence[ApprovalRecord]:
         return readable(_record, self._readers.rows(_SQL["asked_approvals"], (limit,)))
-
-
-def _question(record: ApprovalRecord) -> list[Any]:
-    return [getattr(record, name) for name in _ASKED]
 
 
 def _stored(connection: sqlite3.Connection, approval_id: str) -> ApprovalRecord | None:
