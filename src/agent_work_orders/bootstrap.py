@@ -6,7 +6,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
 from agent_work_orders.security.links import Links
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.settings import Settings, with_kept
+from agent_work_orders.state_manager.files import data_directory
 from agent_work_orders.state_manager.files import local_key as local_keys
 from agent_work_orders.state_manager.records import MAX_LIMIT, OrderRecord
 from agent_work_orders.state_manager.sqlite.archive import SqliteArchive
@@ -43,10 +44,9 @@ from agent_work_orders.tools import toolbox
 from agent_work_orders.tools.agent import Agents
 from agent_work_orders.tools.agent_failure import Waits
 from agent_work_orders.tools.workspaces import Workspaces
-from agent_work_orders.work_orders import rules
+from agent_work_orders.work_orders import projection, rules
 from agent_work_orders.work_orders.housekeeper import Housekeeper
 from agent_work_orders.work_orders.intake import Intake
-from agent_work_orders.work_orders.projection import PRIORITIES
 from agent_work_orders.work_orders.questions import Questions
 from agent_work_orders.work_orders.reporter import Reporter
 from agent_work_orders.work_orders.rooms import Rooms
@@ -58,21 +58,6 @@ from agent_work_orders.work_orders.voice import Voice
 
 LOCAL_KEY = local_keys.NAME
 FEED_KEEP = 50_000
-IGNORED = """\
-# Written by awo; workflows, prompts and instructions of people are not ignored.
-/.gitignore
-/journal.*
-/owner.lock
-/local.key
-/secret.key
-/artifacts/
-/logs/
-/mirrors/
-/reviews/
-/sandboxes/
-/transcripts/
-/workspaces/
-"""
 
 
 class House(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,8 +96,7 @@ async def open_house(
         at_end.callback(files.close)
         local_key = local_keys.ensure(settings.home)
         settings = _with_kept(settings, store)
-        redactor = redactor or Redactor()
-        redactor.remember([local_key, *settings.secrets])
+        (redactor := redactor or Redactor()).remember([local_key, *settings.secrets])
         log = OrderLog(files, clock, redact=redactor.value, sink=_log_sink(store))
         sandboxes = _sandboxes(settings, settings.home, clock)
         at_end.callback(sandboxes.close)
@@ -126,7 +110,9 @@ async def open_house(
             limits=_limits(settings),
             starts=_starts(store),
             takes=takes,
+            first=projection.first,
         )
+        store.writer.on_trouble = _telling(asyncio.get_running_loop(), engine)
         rooms = msgspec.structs.replace(
             looking,
             engine=engine,
@@ -138,11 +124,10 @@ async def open_house(
         scribe, reporter, questions = Scribe(rooms), Reporter(rooms), Questions(rooms)
         for one in (scribe, keeper, reporter, questions):
             engine.observe(one.observe)
-        at_end.push_async_callback(reporter.finish)
         for room in (sandboxes, looking.mirrors, rooms.forge):
             await room.sweep()
-        at_end.push_async_callback(keeper.finish)
-        at_end.push_async_callback(scribe.finish)
+        for observer in (reporter, keeper, scribe):
+            at_end.push_async_callback(observer.finish)
         at_end.push_async_callback(engine.stop, drain_s=settings.drain_s)
         at_end.push_async_callback(rooms.telling.settled)
         intake = _intake(settings, rooms, reporter)
@@ -195,7 +180,7 @@ async def open_upkeep(
 
 
 async def _store(settings: Settings, clock: Clock) -> SqliteStore:
-    _ignore_data(settings.home)
+    data_directory.ignore(settings.home)
     return await asyncio.to_thread(
         lambda: SqliteStore.open(settings.home, clock, synchronous=settings.synchronous)
     )
@@ -211,18 +196,20 @@ def _with_kept(settings: Settings, store: SqliteStore) -> Settings:
     return with_kept(settings, opened(settings.home, kept, keys=settings.secret_key))
 
 
-def _ignore_data(home: Path) -> None:
-    """A data directory inside a repository: git should see what people wrote there, not ours."""
-    ignore = home / ".gitignore"
-    if not ignore.exists():
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        ignore.write_text(IGNORED)
-
-
 def _sandboxes(settings: Settings, home: Path, clock: Clock) -> LocalSandboxes:
     users = agent_users(settings.agent_uid)
     mirrors = Mirrors(home / "mirrors", Git(tag=home_tag(home)))
     return LocalSandboxes(home, mirrors, clock, users=users)
+
+
+def _telling(
+    loop: asyncio.AbstractEventLoop, engine: EmbeddedEngine
+) -> Callable[[Exception], None]:
+    def tell(error: Exception) -> None:
+        with suppress(RuntimeError):  # the loop was closed: nobody is left to be told
+            loop.call_soon_threadsafe(engine.halt, error)
+
+    return tell
 
 
 def _desk(
@@ -256,6 +243,7 @@ def _rooms(
 ) -> Rooms:
     """The rooms for looking; who works in them replaces the engine and the log."""
     local = LocalForge(home / "reviews")
+    sandboxes.mirrors.branches = store.branches
     return Rooms(
         engine=ArchivedRuns(store.journal),
         records=store.records,
@@ -391,7 +379,7 @@ def _starts(store: SqliteStore) -> Starts:
             ticket = Ticket(
                 order_id=row.agent_work_order_id,
                 repository=row.repository,
-                priority=PRIORITIES.index(row.priority),
+                priority=projection.PRIORITIES.index(row.priority),
                 metered=row.created_by != "local",
             )
             yield ticket, row.execution_started_at_ms or 0

@@ -19,16 +19,16 @@ from agent_work_orders.repositories import push
 from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.sandbox_manager.local import LocalSandbox
+from agent_work_orders.state_manager.sqlite.branches import SqliteBranches
 from agent_work_orders.state_manager.sqlite.idempotency import SqliteIdempotencyKeys
 from agent_work_orders.state_manager.sqlite.journal import SqliteJournal
 from agent_work_orders.state_manager.sqlite.ledger import SqliteLedger
-from agent_work_orders.state_manager.sqlite.records import SqliteRecords
 from agent_work_orders.tools.workspaces import Workspaces
 
 METHODS: dict[str, tuple[Any, str]] = {
     "idempotency.claim": (SqliteIdempotencyKeys, "claim"),
     "journal.append": (SqliteJournal, "append"),
-    "records.upsert": (SqliteRecords, "upsert"),
+    "branches.keep": (SqliteBranches, "keep"),
     "ledger.intend": (SqliteLedger, "intend"),
     "ledger.receive": (SqliteLedger, "receive"),
     "mirrors.ensure": (Mirrors, "ensure"),

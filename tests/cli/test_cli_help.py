@@ -10,7 +10,7 @@ HEAVY = ("asyncio", "msgspec", "pydantic", "fastapi", "starlette", "httpx", "str
 VERBS = (
     "up", "demo", "run", "list", "show", "logs", "diff", "prompt", "cancel", "pause", "resume",
     "retry", "rollback", "approve", "reject", "override", "workflow", "tools", "doctor", "audit",
-    "backup", "key", "version", "open",
+    "backup", "restore", "key", "version", "open",
 )  # fmt: skip
 
 

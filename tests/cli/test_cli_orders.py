@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 import time
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,20 @@ def test_an_approval_is_decided_by_what_was_shown(awo: Any) -> None:
     assert approved.code == 0, approved.err
     assert question["subject_hash"] in approved.out
     assert branch in awo.git(repository, "branch", "--list")
+    said = awo.inside("audit", "list", "--order", order_id[:12], "--json").json["entries"]
+    assert [(one["who"], one["what"]) for one in said] == [
+        ("local", "order.create"), ("local", "approval.approve"),
+    ]  # fmt: skip
+    assert said[0]["agent_work_order_id"] == order_id and said[0]["at"] < said[1]["at"]
+    assert "order.create" in awo.inside("audit", "list").out
     assert awo.inside("audit", "verify").code == 0
+    with sqlite3.connect(awo.home / "journal.db") as connection:
+        connection.execute("DROP TRIGGER audit_stays")
+        connection.execute("UPDATE audit SET who = 'eve' WHERE n = 2")
+    connection.close()
+    broken = awo.inside("audit", "verify", "--json")
+    assert broken.code == 1 and broken.json["break"]["n"] == 2
+    assert "row 2: row 2 was changed" in awo.inside("audit", "verify").out
 
 
 def test_a_rejection_ends_the_order_and_is_no_failure_of_the_command(awo: Any) -> None:
@@ -142,6 +156,12 @@ def test_a_failed_order_is_retried_and_a_left_one_cancelled(awo: Any) -> None:
     assert awo.inside("rollback", order_id).code == 0
     assert awo.inside("backup", str(awo.folder / "copy.db"), "--json").json["size_bytes"] > 0
     assert awo.inside("backup", str(awo.folder / "copy.db")).code == 2
+    taken = awo.inside("restore", "copy.db", "--json")
+    assert taken.code == 2 and "not empty" in taken.err
+    told = awo.inside("restore", "copy.db", "--to", "elsewhere", "--json")
+    assert told.code == 0 and told.json["goes_on"] == [] and told.json["missing"] == []
+    there = awo.inside("show", order_id, "--json", AWO_HOME=str(awo.folder / "elsewhere"))
+    assert there.json["agent_work_order"]["agent_work_order_id"] == order_id
     key = awo.inside("key", "create", "bob", "--role", "viewer", "--json").json
     assert key["token"].startswith(key["key"]["key_id"])
     assert awo.inside("key", "revoke", key["key"]["key_id"]).code == 0

@@ -79,6 +79,13 @@ CREATE TABLE audit (
     chain BLOB NOT NULL
 );
 
+CREATE TABLE branches (
+    order_id TEXT PRIMARY KEY,
+    repository TEXT NOT NULL,
+    base_sha TEXT NOT NULL,
+    head_sha TEXT NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE credentials (
     name TEXT PRIMARY KEY,
     sealed BLOB NOT NULL,
@@ -102,7 +109,7 @@ CREATE TABLE effects (
     run INTEGER NOT NULL,
     effect_id TEXT NOT NULL,
     body BLOB NOT NULL,
-    lease INTEGER,
+    lease INTEGER, checksum INTEGER,
     PRIMARY KEY (run, effect_id)
 ) WITHOUT ROWID;
 
@@ -220,7 +227,7 @@ CREATE TABLE runs (
     head_seq INTEGER NOT NULL,
     head_chain BLOB NOT NULL,
     plan_hash TEXT
-);
+, owed_effects INTEGER, owed_timers INTEGER);
 
 CREATE TABLE schema_version (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at_ms INTEGER NOT NULL);
 
@@ -243,7 +250,7 @@ CREATE TABLE snapshots (
 CREATE TABLE timers (
     run INTEGER NOT NULL,
     timer TEXT NOT NULL,
-    at_ms INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL, checksum INTEGER,
     PRIMARY KEY (run, timer)
 ) WITHOUT ROWID;
 

@@ -16,6 +16,7 @@ from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Conflict, Environmental, Refused
 from agent_work_orders.state_manager.lock import OwnerLock, read_owner
 from agent_work_orders.state_manager.sqlite import database
+from agent_work_orders.state_manager.sqlite.archive import SqliteArchive
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
 from agent_work_orders.testing.conformance.journal import commit, loaded
 
@@ -104,8 +105,20 @@ def test_a_garbage_header_is_refused_with_steps(tmp_path: Path, clock: Clock) ->
     with pytest.raises(Environmental) as caught:
         SqliteStore.open(tmp_path, clock)
     assert caught.value.code == "database_unreadable"
-    assert "copy the newest backup" in caught.value.hint
+    assert "awo restore BACKUP" in caught.value.hint
     assert read_owner(tmp_path) is None
+
+
+@pytest.mark.fault("N7")
+async def test_a_damaged_schema_is_refused_with_steps(tmp_path: Path, clock: Clock) -> None:
+    await SqliteStore.open(tmp_path, clock).close()
+    path = tmp_path / "journal.db"
+    body = path.read_bytes()
+    path.write_bytes(body.replace(b"ON orders (repository", b"ON orders (r\xe9pository"))
+    for open_it in (SqliteStore.open, SqliteArchive):
+        with pytest.raises(Environmental) as caught:
+            open_it(tmp_path, clock)
+        assert caught.value.code == "database_unreadable"
 
 
 @pytest.mark.fault("A16")

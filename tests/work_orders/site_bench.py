@@ -15,7 +15,7 @@ from agent_work_orders.bootstrap import House, open_house
 from agent_work_orders.security.roles import LOCAL_OPERATOR, Caller
 from agent_work_orders.settings import load
 from agent_work_orders.state_manager.records import OrderRecord
-from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
+from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME, Synchronous
 from agent_work_orders.work_orders import inspect, submit
 from agent_work_orders.work_orders.rooms import Rooms
 
@@ -49,6 +49,8 @@ class Site:
         self.folder = folder
         self.home = folder / "home"
         self.source = make_source(folder / "source")
+        self.synchronous: Synchronous = "NORMAL"
+        self.environ: dict[str, str] = {}
         self._stack = AsyncExitStack()
         self.house: House
 
@@ -61,13 +63,16 @@ class Site:
             await self._stack.aclose()
 
     async def start(self) -> None:
-        environ = {"AWO_DRAIN_S": "0", "AWO_DEFAULT_AGENT": "scripted"}
-        settings = load(environ, home=self.home, synchronous="NORMAL")
+        environ = {"AWO_DRAIN_S": "0", "AWO_DEFAULT_AGENT": "scripted", **self.environ}
+        settings = load(environ, home=self.home, synchronous=self.synchronous)
         self.house = await self._stack.enter_async_context(open_house(settings))
 
-    async def restart(self) -> None:
+    async def stop(self) -> None:
         await self._stack.aclose()
         self._stack = AsyncExitStack()
+
+    async def restart(self) -> None:
+        await self.stop()
         await self.start()
 
     @property

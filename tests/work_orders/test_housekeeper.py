@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import sqlite3
 from pathlib import Path
 
 import pytest
 import structlog
-from site_bench import Site
+from site_bench import IDLE, Site
 
 from agent_work_orders.cli import checkup
 from agent_work_orders.sandbox_manager import trees
 from agent_work_orders.settings import load
+from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
 
 
 async def test_what_cannot_be_removed_is_logged_and_shown_by_doctor(
@@ -47,3 +50,33 @@ async def test_what_cannot_be_removed_is_logged_and_shown_by_doctor(
     await site.restart()
     assert site.rooms.sandboxes.unremoved == []
     assert (await doctor()).status == "ok"
+
+
+@pytest.mark.fault("N7")
+async def test_workspaces_of_lost_and_damaged_orders_are_kept(site: Site) -> None:
+    lost, damaged = [await site.submit(script=IDLE) for _ in range(2)]
+    for order_id in (lost, damaged):
+        await site.until_task(order_id, "build", "running")
+        async with asyncio.timeout(30):
+            while not (site.home / "workspaces" / order_id / "repo/README.md").is_file():
+                await asyncio.sleep(0.01)
+    await site.stop()
+    with sqlite3.connect(site.home / DATABASE_NAME) as connection:
+        for table in ("events", "effects", "timers", "snapshots"):
+            query = f"DELETE FROM {table} WHERE run = (SELECT run FROM runs WHERE run_id = ?)"
+            connection.execute(query, (lost,))
+        connection.execute("DELETE FROM runs WHERE run_id = ?", (lost,))
+        connection.execute("DELETE FROM orders WHERE agent_work_order_id = ?", (lost,))
+        query = "UPDATE events SET body = x'00' WHERE run = (SELECT run FROM runs WHERE run_id = ?)"
+        connection.execute(query, (damaged,))
+    connection.close()
+    for _ in range(2):
+        await site.start()
+        assert not (site.home / "workspaces" / lost).exists()
+        assert (site.home / "lost" / "workspaces" / lost / "repo" / "README.md").is_file()
+        assert (site.home / "workspaces" / damaged / "repo").is_dir()
+        await site.stop()
+    found = {one.check: one for one in await checkup.examine(load({}, home=site.home))}
+    assert found["lost orders"].status == "warning" and lost in found["lost orders"].detail
+    assert damaged in found["journal"].detail
+    await site.start()

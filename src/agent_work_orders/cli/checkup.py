@@ -12,15 +12,12 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
-import msgspec
-
+from agent_work_orders.cli import store_checkup
+from agent_work_orders.cli.store_checkup import Finding
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.errors import AgentWorkOrdersError
 from agent_work_orders.settings import Settings
-from agent_work_orders.state_manager.sqlite.archive import SqliteArchive
-from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
 
 # The first git that knows safe.bareRepository, which the mirrors rely on.
 OLDEST_GIT = (2, 38)
@@ -28,16 +25,9 @@ LOW_DISK_BYTES = 1024**3
 NO_DISK_BYTES = 100 * 1024**2
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    check: str
-    status: Literal["ok", "warning", "error"]
-    detail: str
-    hint: str = ""
-
-
 async def examine(settings: Settings) -> list[Finding]:
     found = [_python(), _git(), *_directory(settings.home), _disk(settings.home)]
-    found += list(_store(settings))
+    found += list(store_checkup.examine(settings.home))
     found += list(_agents(settings))
     found += list(_webhooks(settings))
     found.append(await _protection(settings))
@@ -120,67 +110,6 @@ def _disk(home: Path) -> Finding:
     if free < LOW_DISK_BYTES:
         return Finding(check="disk", status="warning", detail=detail, hint="Free space soon.")
     return Finding(check="disk", status="ok", detail=detail)
-
-
-def _store(settings: Settings) -> Iterator[Finding]:
-    if not (settings.home / DATABASE_NAME).exists():
-        return
-    try:
-        archive = SqliteArchive(settings.home, SystemClock())
-    except AgentWorkOrdersError as error:
-        yield Finding(check="journal", status="error", detail=error.message, hint=error.hint)
-        return
-    try:
-        yield _journal(archive)
-        yield _workspaces(archive, settings.home / "workspaces")
-        broken = archive.audit.verify()
-        if broken is None:
-            yield Finding(check="audit log", status="ok", detail="every row verifies")
-        else:
-            yield Finding(
-                check="audit log",
-                status="error",
-                detail=f"row {broken.n}: {broken.reason}",
-                hint="Somebody or something changed it; compare with a backup.",
-            )
-    except AgentWorkOrdersError as error:
-        yield Finding(check="journal", status="error", detail=error.message, hint=error.hint)
-    finally:
-        archive.close()
-
-
-def _journal(archive: SqliteArchive) -> Finding:
-    damaged = archive.journal.verify()
-    if damaged:
-        shown = "; ".join(f"{one.run_id} event {one.seq}: {one.reason}" for one in damaged[:5])
-        return Finding(
-            check="journal",
-            status="error",
-            detail=f"{len(damaged)} damaged: {shown}",
-            hint="These orders are left alone; restore a backup to get them back.",
-        )
-    counts = archive.records.counts()
-    orders = ", ".join(f"{number} {status}" for status, number in sorted(counts.items()))
-    return Finding(
-        check="journal", status="ok", detail=f"every chain verifies ({orders or 'no orders yet'})"
-    )
-
-
-def _workspaces(archive: SqliteArchive, folder: Path) -> Finding:
-    """Folders of orders that have ended are removed at their end, or at the next start."""
-    left = []
-    for one in sorted(folder.iterdir()) if folder.is_dir() else ():
-        order = archive.records.get(one.name)
-        if order is None or order.status in ("completed", "failed", "cancelled"):
-            left.append(one.name)
-    if not left:
-        return Finding(check="workspaces", status="ok", detail="none of an order that has ended")
-    return Finding(
-        check="workspaces",
-        status="warning",
-        detail=f"{len(left)} of orders that have ended: {', '.join(left[:5])}",
-        hint=f"The next start removes them; if one stays, remove it from {folder} by hand.",
-    )
 
 
 def _agents(settings: Settings) -> Iterator[Finding]:

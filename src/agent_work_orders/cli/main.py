@@ -15,6 +15,7 @@ from agent_work_orders.cli.commands import (
     demonstration,
     orders,
     run,
+    safekeeping,
     serving,
     simulating,
     steering,
@@ -61,7 +62,8 @@ for name, command, panel in (
     ("open", serving.open_dashboard, _MACHINE),
     ("demo", demonstration.demo, _MACHINE),
     ("doctor", upkeep.doctor, _MACHINE),
-    ("backup", upkeep.back_up, _MACHINE),
+    ("backup", safekeeping.back_up, _MACHINE),
+    ("restore", safekeeping.restore, _MACHINE),
     ("version", upkeep.version, _MACHINE),
 ):
     app.command(name, rich_help_panel=panel)(command)

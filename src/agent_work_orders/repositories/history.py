@@ -73,6 +73,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     last_commit_message: str | None
     last_commit_at_ms: int | None
     commits: tuple[Commit, ...] = ()
+    missing: str = ""
+    """Why nothing can be shown: its commits are not in the mirror."""
 
 
 class RemoteHeads(msgspec.Struct, frozen=True, kw_only=True):

@@ -106,6 +106,17 @@ class Mirror:
         )
         return answer.exit_code == 0
 
+    async def lacks(self, shas: Sequence[str]) -> list[str]:
+        """Those of these commits that are not here, or not with their tree."""
+        answer = await self.git.run(
+            "look for commits",
+            ["cat-file", "--batch-check"],
+            repository=self.path,
+            stdin="".join(f"{check_sha(sha)}^{{tree}}\n" for sha in shas).encode(),
+        )
+        found = answer.stdout.splitlines()
+        return [sha for sha, line in zip(shas, found, strict=True) if b" tree " not in line]
+
     async def is_ancestor(self, older: str, newer: str) -> bool:
         """Whether `newer` contains `older`, which may be itself. Both must be there."""
         answer = await self.git.run(

@@ -21,6 +21,7 @@ from agent_work_orders.repositories.history import RemoteHeads
 from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.repositories.origin import list_heads, remote, serving, transport
 from agent_work_orders.repositories.url import RepositoryUrl
+from agent_work_orders.state_manager.branches import Branches
 
 FETCH_TIMEOUT_S = 900.0
 LOCK_TIMEOUT_S = 120.0
@@ -34,6 +35,8 @@ class Mirrors:
     def __init__(self, folder: Path, git: Git) -> None:
         self.folder = folder
         self.git = git
+        self.branches: Branches | None = None
+        """What orders' branches must have here, once somebody knows."""
         self._locks: dict[str, asyncio.Lock] = {}
         self._known: dict[str, dict[str, str]] = {}
         folder.mkdir(parents=True, exist_ok=True)
@@ -104,7 +107,8 @@ class Mirrors:
     async def _bring(self, origin: RepositoryUrl, path: Path, heads: RemoteHeads) -> None:
         if not (path / "HEAD").exists():
             shutil.rmtree(path, ignore_errors=True)
-            await self._create(path)
+            await self.create(path)
+            self._known.pop(origin.key, None)
         if self._known.get(origin.key) != heads.refs:
             await self._fetch(origin, path)
         await self._complete(path, heads)
@@ -127,7 +131,8 @@ class Mirrors:
                 hint="It is fetched anew once by itself; if that fails too, check the disk.",
             )
 
-    async def _create(self, path: Path) -> None:
+    async def create(self, path: Path) -> None:
+        """An empty mirror."""
         making = path.with_name(path.name + ".making")
         shutil.rmtree(making, ignore_errors=True)
         # 0644: readable for the agent's user whatever the server's umask is, writable for us alone.
@@ -166,7 +171,7 @@ class Mirrors:
         damaged = path.with_name(path.name + ".damaged")
         for left in (fresh, damaged):
             shutil.rmtree(left, ignore_errors=True)
-        await self._create(fresh)
+        await self.create(fresh)
         await self._fetch(origin, fresh)
         await self._complete(fresh, heads)
         lost = await self._salvage(path, fresh)

@@ -19,6 +19,17 @@ class AuditRow(msgspec.Struct, frozen=True, kw_only=True):
     details: dict[str, Any]
 
 
+class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A row to be."""
+
+    at_ms: int
+    who: str
+    what: str
+    target: str = ""
+    order_id: str | None = None
+    details: dict[str, Any] = {}
+
+
 class AuditBreak(msgspec.Struct, frozen=True, kw_only=True):
     n: int
     """The first row that does not verify."""

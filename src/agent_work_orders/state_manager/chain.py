@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+from zlib import crc32
 
 from agent_work_orders.state_manager.journal import EventRow, Quarantined, Snapshot
 
@@ -40,6 +41,16 @@ def seal(*parts: bytes | str | int) -> bytes:
 
 def snapshot_seal(snapshot: Snapshot) -> bytes:
     return seal(snapshot.run_id, snapshot.seq, snapshot.body)
+
+
+def effect_checksum(run: int, effect_id: str, body: bytes) -> int:
+    """Against damage, not against people: a row of the outbox is short-lived. Its lease changes and
+    is not in it."""
+    return crc32(body, crc32(f"{run}:{effect_id}".encode()))
+
+
+def timer_checksum(run: int, timer: str, at_ms: int) -> int:
+    return crc32(f"{run}:{at_ms}:{timer}".encode())
 
 
 def newest_good(candidates: Iterable[tuple[Snapshot, bytes]], head_seq: int) -> Snapshot | None:

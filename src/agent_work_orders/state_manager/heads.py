@@ -28,6 +28,8 @@ class Head(msgspec.Struct, frozen=True):
     seq: int
     chain: bytes
     plan_hash: str | None
+    owed: tuple[int, int] | None = None
+    """Effects and timers; None while nobody counted."""
 
 
 class Advance(msgspec.Struct, frozen=True):
@@ -79,6 +81,7 @@ class Heads:
             seq,
             chain,
             before.plan_hash if commit.plan is None else commit.plan[0],
+            before.owed if commit.owed is None else commit.owed,
         )
         return Advance(commit, head, tuple(chains))
 

@@ -19,6 +19,9 @@ from typing import Protocol
 
 import msgspec
 
+from agent_work_orders.state_manager.audit import AuditEntry
+from agent_work_orders.state_manager.records import OrderRecord
+
 
 class EventRow(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
@@ -52,6 +55,13 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     body: bytes
 
 
+class Beside(msgspec.Struct, frozen=True, kw_only=True):
+    """What people are told of an order's beginning: its line in the list, and who asked for it."""
+
+    record: OrderRecord
+    audit: AuditEntry
+
+
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     events: tuple[EventRow, ...] = ()
@@ -65,6 +75,10 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the run is over; only open runs are loaded at start."""
     plan: tuple[str, bytes] | None = None
     """(hash, encoded plan) to keep, at a run's first commit."""
+    owed: tuple[int, int] | None = None
+    """How many effects and timers the run has after it, so that a row that is gone is missed."""
+    beside: Beside | None = None
+    """Kept in the same transaction, where the journal's store keeps such things."""
 
 
 class Quarantined(msgspec.Struct, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ from agent_work_orders.repositories.refname import order_ref
 from agent_work_orders.sandbox_manager.leftovers import LeftOut
 from agent_work_orders.sandbox_manager.sandbox import Sandbox, Sandboxes, SandboxType, Spec
 from agent_work_orders.sandbox_manager.turnstile import Turnstile
-from agent_work_orders.tools import commit_message
+from agent_work_orders.tools import commit_message, standing
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 
 LEFT_OUT = "What builds and tests left behind and was not committed: the first names"
@@ -33,6 +33,7 @@ MOST_TESTING = 4
 
 
 class Workspace(msgspec.Struct, kw_only=True):
+    mirrors: Mirrors
     mirror: Mirror
     sandbox: Sandbox
     base_branch: str
@@ -78,6 +79,7 @@ class Workspace(msgspec.Struct, kw_only=True):
                 raise Broken("order_head_moved", said) from moved
             await self.mirror.set_ref(name, sha, old=at)
         self.head_sha = sha
+        await self._note()
 
     async def rebase(self, base_sha: str, head_sha: str) -> None:
         """The order stands on a newer base. The head moves first: after a crash in between, the
@@ -86,7 +88,13 @@ class Workspace(msgspec.Struct, kw_only=True):
             await self.advance(head_sha)
         await self.mirror.keep(order_ref(self.order_id, "base"), base_sha)
         self.base_sha = base_sha
+        await self._note()
         await self.reset()
+
+    async def _note(self) -> None:
+        """After the mirror: what it must have is never more than what it has."""
+        at = (self.mirror.key, self.order_id, self.base_sha, self.head_sha)
+        await standing.note(self.mirrors, *at)
 
     async def reset(self) -> None:
         """The workspace as of the order's head."""
@@ -159,7 +167,7 @@ class Workspaces:
     async def share(self, ctx: ToolContext) -> AsyncIterator[Workspace]:
         """The workspace for a task that only runs something in it."""
         with self._turn(ctx.order.order_id) as turnstile:
-            if self._ready(ctx.order.order_id) is None:
+            if await self._whole(ctx.order.order_id) is None:
                 async with turnstile.alone():
                     await self._get(ctx)
             async with turnstile.shared():
@@ -183,7 +191,7 @@ class Workspaces:
         the task was shown. Whoever has the workspace can rely on it until they leave it."""
         if ctx.approved_head is None:
             return
-        head = await head_of(self._mirrors, ctx.order.repository, ctx.order.order_id)
+        head = await standing.head_of(self._mirrors, ctx.order.repository, ctx.order.order_id)
         if head == ctx.approved_head:
             return
         mirror = self._mirrors.at(ctx.order.repository)
@@ -232,16 +240,25 @@ class Workspaces:
             return None
         return found
 
+    async def _whole(self, order_id: str) -> Workspace | None:
+        """The same, unless its commits went with the mirror."""
+        found = self._ready(order_id)
+        if found is None or not self._mirrors.stored(found.mirror.key):
+            return None
+        return None if await found.mirror.lacks([found.head_sha]) else found
+
     async def _tested_in(self, ctx: ToolContext, name: str) -> Workspace:
         base = await self.base(ctx)
-        mirror = self._mirrors.at(ctx.order.repository)
-        base_sha, head = await span(mirror, ctx.order.order_id, str(base["base_sha"]))
+        base_sha, head = await standing.found(
+            self._mirrors, ctx.order.repository_url, ctx.order.order_id, str(base["base_sha"])
+        )
         found = self._ready(name)
         if found is None:
             sandbox = self._sandboxes.open(_spec(ctx, head, name.partition(".")[2]))
             await sandbox.setup()
             found = Workspace(
-                mirror=mirror,
+                mirrors=self._mirrors,
+                mirror=self._mirrors.at(ctx.order.repository),
                 sandbox=sandbox,
                 base_branch=str(base["base_branch"]),
                 base_sha=base_sha,
@@ -254,17 +271,19 @@ class Workspaces:
 
     async def _get(self, ctx: ToolContext) -> Workspace:
         order = ctx.order
-        found = self._ready(order.order_id)
+        found = await self._whole(order.order_id)
         if found is not None:
             return found
         base = await self.base(ctx)
-        mirror = self._mirrors.at(order.repository)
-        base_sha, head = await span(mirror, order.order_id, str(base["base_sha"]))
+        mirror, base_sha, head = await standing.stand(
+            self._mirrors, order.repository_url, order.order_id, str(base["base_sha"])
+        )
         before = self._open.get(order.order_id)
         adopted = self._sandboxes.workspace(order.order_id).is_dir()
         sandbox = self._sandboxes.open(_spec(ctx, head))
         await sandbox.setup()
         workspace = Workspace(
+            mirrors=self._mirrors,
             mirror=mirror,
             sandbox=sandbox,
             base_branch=str(base["base_branch"]),
@@ -320,13 +339,6 @@ class Workspaces:
         )
 
 
-async def head_of(mirrors: Mirrors, repository: str, order_id: str) -> str:
-    """The order's head; empty while it has no commit."""
-    if not mirrors.stored(repository):
-        return ""
-    return await mirrors.at(repository).ref(order_ref(order_id, "head")) or ""
-
-
 def _spec(ctx: ToolContext, sha: str, part: str = "") -> Spec:
     order = ctx.order
     return Spec(
@@ -354,13 +366,6 @@ def work_of(ctx: ToolContext) -> str:
 def _unfinished(work: str) -> str:
     """A name for it; paths may be longer than a reference's part."""
     return f"unfinished-{hashlib.sha256(work.encode()).hexdigest()[:16]}"
-
-
-async def span(mirror: Mirror, order_id: str, first_base: str) -> tuple[str, str]:
-    """The order's base and head as of now: the base is where it started, or was rebased to."""
-    refs = await mirror.refs(order_ref(order_id))
-    base = refs.get(order_ref(order_id, "base"), first_base)
-    return base, refs.get(order_ref(order_id, "head"), base)
 
 
 def need_changes(workspace: Workspace) -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from agent_work_orders.engines.engine import Change
-from agent_work_orders.errors import Failed
-from agent_work_orders.ids import order_of
+from agent_work_orders.errors import Conflict, Failed
+from agent_work_orders.ids import ORDER_ID, order_of
 from agent_work_orders.sandbox_manager.sandbox import Sandboxes
 from agent_work_orders.tools.workspaces import Workspaces
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine.run import Run
+
+LOST = "lost"
+"""Of the data directory: what belongs to nobody that the journal knows."""
 
 
 class Housekeeper:
@@ -33,10 +37,35 @@ class Housekeeper:
             task.add_done_callback(self._going.discard)
 
     async def reap(self, sandboxes: Sandboxes, open_orders: set[str], now_ms: int) -> None:
-        """Remove what no order needs any more; what cannot be removed is said."""
-        await sandboxes.reap(open_orders, now_ms)
+        """Remove what no order needs any more; what cannot be removed is said. Workspaces of orders
+        that are damaged stay, and those of orders that the journal does not know are set aside:
+        they may be all that is left of acknowledged work."""
+        folder, damaged = self._rooms.home / "workspaces", set[str]()
+        for one in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if one.name in open_orders or not ORDER_ID.fullmatch(one.name):
+                continue
+            try:
+                known = await self._rooms.engine.run(one.name) is not None
+            except Conflict:
+                damaged.add(one.name)
+            else:
+                if not known:
+                    self._set_aside(one)
+        await sandboxes.reap(open_orders | damaged, now_ms)
         for identifier in sandboxes.unremoved:
             self._log("", "sandbox_cleanup_failed", "warning", {"sandbox_identifier": identifier})
+
+    def _set_aside(self, workspace: Path) -> None:
+        place = self._rooms.home / LOST / "workspaces"
+        place.mkdir(parents=True, exist_ok=True, mode=0o700)
+        target, number = place / workspace.name, 1
+        while target.exists():
+            number += 1
+            target = place / f"{workspace.name}.{number}"
+        workspace.rename(target)
+        self._log(
+            "", "workspace_set_aside", "warning", {"order": workspace.name, "to": str(target)}
+        )
 
     async def finish(self) -> None:
         if self._going:

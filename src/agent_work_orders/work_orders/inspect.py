@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from agent_work_orders.errors import NotFound
+from agent_work_orders.errors import Environmental, NotFound
 from agent_work_orders.github_integration.local_forge import Review
 from agent_work_orders.repositories.history import Diff, Progress
 from agent_work_orders.security.roles import Caller
@@ -22,7 +22,7 @@ from agent_work_orders.state_manager.records import (
     OrderPage,
     OrderRecord,
 )
-from agent_work_orders.tools import commit_message, workspaces
+from agent_work_orders.tools import commit_message, standing
 from agent_work_orders.work_orders import find, projection
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine import phases
@@ -58,7 +58,11 @@ async def show(rooms: Rooms, wanted: str, caller: Caller) -> Shown:
     row = find.record_of(rooms, wanted, caller)
     run = await find.run_of(rooms, row.agent_work_order_id)
     record = projection.record(run, row.run_seq, rooms.queue_until_ms(run.run_id))
-    return Shown(record=record, progress=await progress(rooms, row))
+    seen = await progress(rooms, row)
+    if seen.missing:
+        warnings = [*record.warnings, seen.missing]
+        record = msgspec.structs.replace(record, warnings=warnings)
+    return Shown(record=record, progress=seen)
 
 
 def page(
@@ -103,7 +107,12 @@ def logs(
 
 
 async def progress(rooms: Rooms, row: OrderRecord) -> Progress:
-    found = await span(rooms, row)
+    try:
+        found = await span(rooms, row)
+    except Environmental as error:
+        if error.code != "order_commits_missing":
+            raise
+        return msgspec.structs.replace(NO_PROGRESS, missing=error.message)
     if found is None:
         return NO_PROGRESS
     return await rooms.mirrors.at(row.repository).progress(*found)
@@ -183,10 +192,11 @@ def review(rooms: Rooms, row: OrderRecord) -> Review | None:
 
 
 async def span(rooms: Rooms, row: OrderRecord) -> tuple[str, str] | None:
-    """(base, head) in the mirror, once the order has begun."""
+    """(base, head) in the mirror, once the order has begun. Environmental
+    `order_commits_missing`."""
     order_id = row.agent_work_order_id
     entry = await rooms.ledger.find(f"{order_id}:base")
     if entry is None or entry.receipt is None:
         return None
-    mirror = rooms.mirrors.at(row.repository)
-    return await workspaces.span(mirror, order_id, str(entry.receipt["base_sha"]))
+    first = str(entry.receipt["base_sha"])
+    return await standing.span(rooms.mirrors, row.repository, order_id, first)

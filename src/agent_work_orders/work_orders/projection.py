@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from agent_work_orders.state_manager.audit import AuditEntry
+from agent_work_orders.state_manager.journal import Beside
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.work_orders import verification
 from agent_work_orders.workflow_engine import phases, rollback
@@ -64,6 +66,28 @@ def record(run: Run, seq: int, queue_until_ms: int | None = None) -> OrderRecord
         cost_certainty=certainty(run.usage),
         branch_offered=_offered(run),
     )
+
+
+def first(run: Run) -> Beside:
+    """What an order's first event is kept together with, so that who is told of the order can find
+    it, and who is told "no" has made none."""
+    made = record(run, 1)
+    details = {
+        "workflow_type": made.workflow_type,
+        "workflow_version": made.workflow_version,
+        "sandbox_type": made.sandbox_type,
+        "github_issue_number": made.github_issue_number,
+        "priority": made.priority,
+    }
+    entry = AuditEntry(
+        at_ms=run.submitted_ms,
+        who=run.by,
+        what="order.create",
+        target=made.repository,
+        order_id=run.run_id,
+        details=details,
+    )
+    return Beside(record=made, audit=entry)
 
 
 def _offered(run: Run) -> bool:

@@ -165,7 +165,7 @@ class Starter:
         await self._rooms.audit.append(
             at_ms=at_ms,
             who=caller_of(scene, asked.by).name,
-            what="order.create",
+            what="github.order",
             order_id=order_id,
             target=f"{scene.event.full_name} {asked.subject}",
             details={"purpose": asked.purpose, "key": asked.key, "delivery": scene.delivery_id},

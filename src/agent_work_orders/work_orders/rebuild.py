@@ -2,20 +2,90 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from agent_work_orders.engines.embedded.held import restore
-from agent_work_orders.state_manager.journal import LoadedRun, Quarantined
+from agent_work_orders.errors import Broken
+from agent_work_orders.state_manager.approvals import Approvals
+from agent_work_orders.state_manager.journal import Journal, LoadedRun, Quarantined
+from agent_work_orders.state_manager.records import MAX_LIMIT, OrderRecord, Records
 from agent_work_orders.state_manager.sqlite.journal import SqliteJournal
+from agent_work_orders.work_orders import projection, questions
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.work_orders.scribe import Scribe
 from agent_work_orders.workflow_engine.plan import Plan
+from agent_work_orders.workflow_engine.run import Run
 
 
 class Rebuilt(msgspec.Struct, frozen=True, kw_only=True):
     runs: int
     damaged: tuple[Quarantined, ...]
     """Left out: their journal does not verify."""
+
+
+STATIC = (
+    "repository_url", "repository", "git_branch_name", "base_branch", "sandbox_type",
+    "sandbox_identifier", "workflow_type", "workflow_version", "github_issue_number",
+    "initial_prompt", "title", "task_type", "priority", "agent", "created_by", "created_at_ms",
+)  # fmt: skip
+"""Of an order's line: what its first event fixed."""
+LATE = ("updated_at_ms", "waiting_reason", "waiting_until_ms", "run_seq")
+"""What also depends on the queue and the clock."""
+
+
+def differences(journal: Journal, records: Records, approvals: Approvals) -> Iterator[str]:
+    """Where the read side says something else than the journal, in words. A line may be behind: one
+    that knows fewer events is compared in what never changes. Damaged runs are not looked at: the
+    journal says so itself."""
+    plans, after = dict[bytes, Plan](), ""
+    while page := journal.run_ids(after):
+        for run_id in page:
+            loaded = journal.load_run(run_id)
+            if isinstance(loaded, LoadedRun):
+                held = restore(loaded, plans)
+                if held.run.parent is None:
+                    yield from _lines(held.run, held.seq, records)
+                yield from _questions(held.run, approvals)
+        after = page[-1]
+    offset = 0
+    while found := records.page(limit=MAX_LIMIT, offset=offset).agent_work_orders:
+        offset += len(found)
+        for one in found:
+            if journal.load_run(one.agent_work_order_id) is None:
+                yield f"{one.agent_work_order_id} is listed and has no history"
+
+
+def _lines(run: Run, seq: int, records: Records) -> Iterator[str]:
+    line, right = records.get(run.run_id), projection.record(run, seq)
+    if line is None:
+        yield f"{run.run_id} is not listed"
+        return
+    if line.error_code == "row_damaged":
+        yield f"the line of {run.run_id} cannot be read"
+        return
+    names = set(STATIC)
+    if line.run_seq >= seq:
+        names = set(OrderRecord.__struct_fields__) - set(LATE)
+    wrong = [name for name in sorted(names) if getattr(line, name) != getattr(right, name)]
+    if wrong:
+        yield f"the line of {run.run_id} has another {', '.join(wrong)}"
+
+
+def _questions(run: Run, approvals: Approvals) -> Iterator[str]:
+    for path, task, gate in questions.open_questions(run):
+        approval_id = questions.approval_id_of(run.run_id, path, task.generation, gate.round)
+        try:
+            known = approvals.get(approval_id)
+        except Broken as error:
+            yield f"approval {approval_id}: {error.message}"
+            continue
+        if known is None:
+            continue  # it is asked a moment after its event
+        asked = (known.message, known.subject, known.subject_hash, known.state, known.expires_at_ms)
+        if asked != (gate.message, gate.subject, gate.subject_hash, "asked", gate.expires_ms):
+            yield f"approval {approval_id} says something else"
 
 
 async def rebuild(rooms: Rooms, journal: SqliteJournal) -> Rebuilt:

@@ -15,10 +15,12 @@ import msgspec
 from msgspec.structs import replace
 
 from agent_work_orders.clock import iso
+from agent_work_orders.engines.embedded.archive import set_aside
 from agent_work_orders.engines.engine import Change
 from agent_work_orders.errors import AgentWorkOrdersError, Conflict
 from agent_work_orders.ids import order_of
 from agent_work_orders.state_manager.approvals import ApprovalRecord
+from agent_work_orders.state_manager.journal import Quarantined
 from agent_work_orders.state_manager.records import MAX_LIMIT, OrderFilter, OrderRecord
 from agent_work_orders.work_orders import projection, questions
 from agent_work_orders.work_orders.rooms import Rooms
@@ -95,6 +97,9 @@ class Scribe:
             if row is not None:
                 self._rooms.records.upsert_lazily(_aside(row, broken))
             return
+        if run is None and row is not None:
+            gone = Quarantined(run_id=run_id, seq=0, reason="it is not there any more")
+            self._rooms.records.upsert_lazily(_aside(row, set_aside(gone)))
         if run is not None:
             if run.parent is None:
                 known = 0 if row is None else row.run_seq

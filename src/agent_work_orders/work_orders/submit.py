@@ -90,7 +90,8 @@ async def submit(rooms: Rooms, new: NewOrder, caller: Caller) -> OrderRecord:
     order, compiled, given = await check(rooms, new, caller)
     order_id = await _claim(rooms, new, caller)
     await workflows.keep(rooms, compiled, caller.name)
-    # For an order that is there (the same idempotency key) the engine returns it as it is.
+    # One commit: the event, the line in the list and the audit row. For an order that is there
+    # (the same idempotency key) the engine returns it as it is.
     running = await rooms.engine.submit(
         order_id,
         compiled.plan,
@@ -102,9 +103,7 @@ async def submit(rooms: Rooms, new: NewOrder, caller: Caller) -> OrderRecord:
             by=caller.name,
         ),
     )
-    made = projection.record(running, 1, rooms.queue_until_ms(order_id))
-    await rooms.records.upsert(made)
-    return made
+    return projection.record(running, 1, rooms.queue_until_ms(order_id))
 
 
 async def _workflow(rooms: Rooms, new: NewOrder) -> Compiled:

@@ -1,8 +1,7 @@
-"""Keeping an installation well: doctor, audit, backup, keys, version."""
+"""Keeping an installation well: doctor, audit, keys, version."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -73,6 +72,46 @@ async def _rebuild(settings: Settings) -> int:
         return (await rebuild(rooms, store.journal)).runs
 
 
+@audit.command("list")
+@guarded
+def audit_list(
+    order: Annotated[
+        str | None, typer.Option("--order", metavar="ORDER", help="Only what concerns this order.")
+    ] = None,
+    after: Annotated[int, typer.Option("--after", min=0, help="Only rows after this number.")] = 0,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1_000, help="How many rows.")] = 100,
+    home: options.Home = None,
+    as_json: options.Json = False,
+) -> None:
+    """List who did what and when, oldest first."""
+    from agent_work_orders import settings as setting
+    from agent_work_orders.api import views
+    from agent_work_orders.bootstrap import open_archive
+    from agent_work_orders.cli.screen import Screen, json_text, print_json
+    from agent_work_orders.security.roles import LOCAL_OPERATOR
+    from agent_work_orders.work_orders import find
+
+    async def ask() -> list[Json]:
+        async with open_archive(setting.load(home=home)) as rooms:
+            wanted = order and find.record_of(rooms, order, LOCAL_OPERATOR).agent_work_order_id
+            rows = rooms.audit.page(after=after, limit=limit, order_id=wanted)
+            return [views.audit(row) for row in rows]
+
+    found = wait_for(ask())
+    if as_json:
+        print_json({"entries": found, "next_after": found[-1]["n"] if found else after})
+        return
+    rows = [
+        [str(one["n"]), one["at"], one["who"], one["what"], _about(one), json_text(one["details"])]
+        for one in found
+    ]
+    Screen().table(["n", "at", "who", "what", "about", "details"], rows)
+
+
+def _about(entry: Json) -> str:
+    return str(entry["agent_work_order_id"] or entry["target"])
+
+
 @audit.command("verify")
 @guarded
 def audit_verify(home: options.Home = None, as_json: options.Json = False) -> None:
@@ -98,50 +137,6 @@ def audit_verify(home: options.Home = None, as_json: options.Json = False) -> No
         at, why = getattr(broken, "n", "?"), getattr(broken, "reason", "")
         Screen().marked("error", f"row {at}: {why}", indent=0)
     raise typer.Exit(0 if broken is None else 1)
-
-
-@guarded
-def back_up(
-    target: Annotated[Path, typer.Argument(metavar="FILE", help="Where; must not exist yet.")],
-    home: options.Home = None,
-    as_json: options.Json = False,
-) -> None:
-    """Copy the database at one moment, also while a server runs.
-
-    Artifacts, transcripts and mirrors are plain files beside it: copy them after this.
-    """
-    from agent_work_orders import settings as setting
-    from agent_work_orders.cli.screen import Screen, print_json
-
-    settings = setting.load(home=home)
-    size = wait_for(_back_up(settings, target.absolute()))
-    if as_json:
-        print_json({"file": str(target.absolute()), "size_bytes": size})
-    else:
-        Screen().marked("ok", f"{target} ({size / 1024:.0f} KiB)", indent=0)
-
-
-async def _back_up(settings: Settings, target: Path) -> int:
-    import asyncio
-
-    from agent_work_orders.bootstrap import open_upkeep
-    from agent_work_orders.cli.outcome import Told
-    from agent_work_orders.state_manager import lock
-    from agent_work_orders.state_manager.sqlite.backup import backup
-    from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
-
-    database = settings.home / DATABASE_NAME
-    if not database.exists():
-        raise Told(
-            "nothing_to_back_up",
-            f"{settings.home} holds no data yet",
-            hint="Give the data directory with --home",
-            field="--home",
-        )
-    if lock.read_owner(settings.home) is not None:
-        return await asyncio.to_thread(backup, database, target)
-    async with open_upkeep(settings) as (_, store):
-        return await store.backup(target)
 
 
 @keys.command("create")

@@ -16,7 +16,7 @@ from typing import Any
 from agent_work_orders.clock import Clock
 from agent_work_orders.engines.embedded.ahead import Ahead
 from agent_work_orders.engines.embedded.alarm import Alarm
-from agent_work_orders.engines.embedded.held import Held, Pending, effect_id, to_commit
+from agent_work_orders.engines.embedded.held import First, Held, Pending, effect_id, to_commit
 from agent_work_orders.engines.embedded.lanes import Lanes, Limits, Starts, Takes
 from agent_work_orders.engines.embedded.memory import Memory
 from agent_work_orders.engines.embedded.worker import Job, Worker
@@ -43,8 +43,11 @@ class EmbeddedEngine:
         limits: Limits | None = None,
         starts: Starts = lambda _since_ms: (),
         takes: Takes = lambda _order_id: True,
+        first: First | None = None,
     ) -> None:
+        """`first` gives what the journal keeps together with the first event of an order."""
         self._journal = journal
+        self._first = first
         self._clock = clock
         self._limits = limits or Limits()
         self._starts = starts
@@ -86,6 +89,7 @@ class EmbeddedEngine:
         held = self.find(run_id)
         if held is None:
             new = Held(fresh(run_id, plan, submitted.plan_hash), 0)
+            new.first = self._first
             step = await self.ahead.step(new, submitted)
             self._check_open(new=True)
             held = self.find(run_id) or self._begun(new, submitted, step)
@@ -198,7 +202,6 @@ class EmbeddedEngine:
             for number, effect in enumerate(step.effects)
         )
         commit = to_commit(held, event, step, acts, done=done, lease=lease)
-        held.owed.update(row.effect_id for row in commit.effects)
         change = Change(
             run_id=before.run_id, seq=held.seq, event=event, before=before, after=step.run
         )
@@ -216,7 +219,12 @@ class EmbeddedEngine:
         """An effect is done that no event answers."""
         held.owed.discard(effect_id)
         self._write_lazily(
-            Commit(run_id=held.run.run_id, done_effects=(effect_id,), ended=held.over)
+            Commit(
+                run_id=held.run.run_id,
+                done_effects=(effect_id,),
+                ended=held.over,
+                owed=held.debts,
+            )
         )
         self._memory.retire(held)
 
@@ -234,7 +242,7 @@ class EmbeddedEngine:
         try:
             self._journal.append_lazily(commit)
         except AgentWorkOrdersError as error:
-            self._halt(error)
+            self.halt(error)
 
     def pump(self) -> None:
         """Give free slots to whoever is next."""
@@ -264,7 +272,7 @@ class EmbeddedEngine:
             return
         error = saved.exception()
         if error is not None:
-            self._halt(error)
+            self.halt(error)
             return
         entry.ready = True
         self._flush(held)
@@ -343,7 +351,8 @@ class EmbeddedEngine:
         held = self._memory.open.get(run_id)
         if held is not None and self._state == "running":
             if not self.apply(held, on.TimerFired(at_ms=self._clock.now_ms(), timer=timer)):
-                self._write_lazily(Commit(run_id=run_id, clear_timers=(timer,)))
+                held.timers.discard(timer)
+                self._write_lazily(Commit(run_id=run_id, clear_timers=(timer,), owed=held.debts))
 
     def _rate_opened(self) -> None:
         self._rate_wake = None
@@ -364,7 +373,8 @@ class EmbeddedEngine:
             hint="Free disk space if it is full; otherwise restart the server.",
         )
 
-    def _halt(self, error: BaseException) -> None:
+    def halt(self, error: BaseException) -> None:
+        """The journal cannot write: also told when it was not the engine who found out."""
         if self._state not in ("running", "draining"):
             return
         self._state = "halted"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 
 import msgspec
 
@@ -11,6 +12,7 @@ from agent_work_orders import ids
 from agent_work_orders.engines.embedded.lanes import PRIORITIES, Ticket
 from agent_work_orders.engines.engine import Change
 from agent_work_orders.state_manager.journal import (
+    Beside,
     Commit,
     EffectRow,
     EventRow,
@@ -37,6 +39,8 @@ DURABLE = (
     ask.RollbackChild,
 )
 
+First = Callable[[Run], Beside]
+
 
 def is_durable(effect: ask.AnyEffect) -> bool:
     """Whether it must be done even after a crash. Nobody but observers hears a root run's end."""
@@ -62,9 +66,18 @@ class Held:
         self.pending: deque[Pending] = deque()
         self.owed: set[str] = set()
         """Ids of effects that are not done."""
+        self.timers: set[str] = set()
+        """Names of timers that are set."""
         self.saving: asyncio.Future[None] | None = None
         """The last commit that somebody may wait for."""
+        self.first: First | None = None
+        """What is kept beside its first event."""
         self._ticket: Ticket | None = None
+
+    @property
+    def debts(self) -> tuple[int, int]:
+        """What the journal must have of it beside its events."""
+        return len(self.owed), len(self.timers)
 
     @property
     def over(self) -> bool:
@@ -116,7 +129,11 @@ def to_commit(
     if seq >= held.snapshot_at:
         snapshot = Snapshot(run_id=run_id, seq=seq, body=runs.encode(after))
         held.snapshot_at = 2 * seq
+    held.timers.difference_update(cleared)
+    held.timers.update(row.timer for row in timers)
+    held.owed.update(row.effect_id for row in rows)
     submitted = isinstance(event, on.Submitted)
+    beside = held.first(after) if submitted and held.first is not None else None
     return Commit(
         run_id=run_id,
         events=(
@@ -134,8 +151,10 @@ def to_commit(
         set_timers=tuple(timers),
         clear_timers=tuple(timer for timer in cleared),
         snapshot=snapshot,
-        ended=held.over and not rows,
+        ended=held.over,
+        owed=held.debts,
         plan=(after.plan_hash, plans.encode(after.plan)) if submitted else None,
+        beside=beside,
     )
 
 
@@ -159,4 +178,5 @@ def restore(loaded: LoadedRun, cache: dict[bytes, plans.Plan]) -> Held:
         seq = row.seq
     held = Held(run, seq, snapshot_at)
     held.owed = {row.effect_id for row in loaded.effects}
+    held.timers = {row.timer for row in loaded.timers}
     return held

@@ -10,6 +10,7 @@ from agent_work_orders.engines.embedded.archive import set_aside
 from agent_work_orders.engines.embedded.held import Held, restore
 from agent_work_orders.engines.embedded.lanes import Takes
 from agent_work_orders.state_manager.journal import Journal, LoadedRun, Quarantined
+from agent_work_orders.workflow_engine import effects
 from agent_work_orders.workflow_engine.plan import Plan
 
 KEEP_ENDED = 256
@@ -75,6 +76,16 @@ class Memory:
         orders = {row.run_id: ids.order_of(row.run_id) for row in loaded.runs}
         self.left = {run for run, one in orders.items() if one not in own and not self._takes(one)}
         rows = [row for row in loaded.runs if row.run_id not in self.left]
-        held = [(restore(row, self._plans), row) for row in rows]
+        held = []
+        for row in rows:
+            try:
+                for effect in row.effects:
+                    effects.decode(effect.body)
+                held.append((restore(row, self._plans), row))
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                # The rows verify and make no run: written by something else than this program.
+                reason = f"it cannot be replayed ({error})"
+                broken = Quarantined(run_id=row.run_id, seq=0, reason=reason)
+                self.quarantined[row.run_id] = broken
         self.open = {one.run.run_id: one for one, _ in held}
         return held

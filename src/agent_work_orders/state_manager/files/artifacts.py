@@ -17,7 +17,7 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -35,6 +35,10 @@ class ArtifactList(Protocol):
     def add(self, artifact: Artifact) -> None: ...
 
     def of_order(self, order_id: str) -> Iterator[Artifact]: ...
+
+    def contents(self) -> Iterator[str]:
+        """The hash of every content that is listed."""
+        ...
 
 
 class FileArtifacts:
@@ -99,6 +103,10 @@ class FileArtifacts:
 
     def list(self, order_id: str) -> Iterator[Artifact]:
         return self._listing.of_order(order_id)
+
+    def absent(self) -> Sequence[str]:
+        """Contents that are listed and not there. Blocking."""
+        return [one for one in self._listing.contents() if not self._place(one).is_file()]
 
     def _place(self, sha256: str) -> Path:
         return self._directory / sha256[:2] / sha256[2:]

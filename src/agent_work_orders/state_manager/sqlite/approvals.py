@@ -6,11 +6,20 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from agent_work_orders.errors import Conflict, NotFound
 from agent_work_orders.state_manager.approvals import ApprovalRecord, ApprovalState
 from agent_work_orders.state_manager.sqlite.named import queries
 from agent_work_orders.state_manager.sqlite.readers import Readers
-from agent_work_orders.state_manager.sqlite.text import from_json, storable, to_json
+from agent_work_orders.state_manager.sqlite.text import (
+    DAMAGE,
+    from_json,
+    one_row,
+    readable,
+    storable,
+    to_json,
+)
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
 _SQL = queries("records")
@@ -25,6 +34,10 @@ class SqliteApprovals:
     async def ask(self, record: ApprovalRecord) -> ApprovalRecord:
         def ask(connection: sqlite3.Connection) -> ApprovalRecord:
             connection.execute(_SQL["add_approval"], _row(record))
+            stored = _stored(connection, record.approval_id)
+            if stored is None:  # damaged: the journal knows what is asked
+                connection.execute(_SQL["forget_approval"], (record.approval_id,))
+                connection.execute(_SQL["add_approval"], _row(record))
             return _found(connection, record.approval_id)
 
         return await self._writer.submit(ask)
@@ -63,14 +76,23 @@ class SqliteApprovals:
 
     def get(self, approval_id: str) -> ApprovalRecord | None:
         row = self._readers.row(_SQL["get_approval"], (storable(approval_id),))
-        return None if row is None else _record(row)
+        return None if row is None else one_row(_record, row, "approvals")
 
     def of_order(self, order_id: str) -> Sequence[ApprovalRecord]:
         rows = self._readers.rows(_SQL["approvals_of_order"], (storable(order_id),))
-        return [_record(row) for row in rows]
+        return readable(_record, rows)
 
     def asked(self, limit: int = 100) -> Sequence[ApprovalRecord]:
-        return [_record(row) for row in self._readers.rows(_SQL["asked_approvals"], (limit,))]
+        return readable(_record, self._readers.rows(_SQL["asked_approvals"], (limit,)))
+
+
+def _stored(connection: sqlite3.Connection, approval_id: str) -> ApprovalRecord | None:
+    """None when it cannot be read."""
+    try:
+        row = connection.execute(_SQL["get_approval"], (storable(approval_id),)).fetchone()
+        return _record(row)
+    except (sqlite3.OperationalError, *DAMAGE):
+        return None
 
 
 def _found(connection: sqlite3.Connection, approval_id: str) -> ApprovalRecord:
@@ -81,7 +103,7 @@ def _found(connection: sqlite3.Connection, approval_id: str) -> ApprovalRecord:
             f"there is no approval {approval_id[:80]}",
             hint="`awo approve` without an id lists what is asked.",
         )
-    return _record(row)
+    return one_row(_record, row, "approvals")
 
 
 def _row(record: ApprovalRecord) -> list[Any]:
@@ -93,4 +115,4 @@ def _row(record: ApprovalRecord) -> list[Any]:
 def _record(row: Sequence[Any]) -> ApprovalRecord:
     values = dict(zip(_FIELDS, row, strict=True))
     values["subject"] = from_json(values["subject"])
-    return ApprovalRecord(**values)
+    return msgspec.convert(values, ApprovalRecord)

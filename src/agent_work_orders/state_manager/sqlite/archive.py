@@ -1,42 +1,54 @@
 """The store for looking only: no lock, no writer, also beside a process that is at work.
 
 Connections are opened read-only, which is more than politeness: the last ordinary connection to
-close would remove a WAL that a killed server left, and with it the sign of what happened.
+close would remove a WAL that a killed server left, and with it the sign of what happened. Nor does
+looking make a file: without a WAL the database is read as immutable; with a WAL and no index, which
+SQLite would have to make, a copy is looked at.
 """
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
-from urllib.parse import quote
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Broken, Conflict
 from agent_work_orders.state_manager.files.artifacts import MAX_ARTIFACT_BYTES, FileArtifacts
+from agent_work_orders.state_manager.lock import read_owner
 from agent_work_orders.state_manager.sqlite.approvals import SqliteApprovals
 from agent_work_orders.state_manager.sqlite.artifacts import SqliteArtifactList
 from agent_work_orders.state_manager.sqlite.audit import SqliteAudit
+from agent_work_orders.state_manager.sqlite.branches import SqliteBranches
 from agent_work_orders.state_manager.sqlite.credentials import SqliteCredentials
 from agent_work_orders.state_manager.sqlite.database import (
-    BUSY_TIMEOUT_MS,
     DATABASE_NAME,
+    UNREADABLE,
     failure_of,
+    look,
     migrations,
+    refuse_loss,
 )
 from agent_work_orders.state_manager.sqlite.deliveries import SqliteDeliveries
 from agent_work_orders.state_manager.sqlite.feed import SqliteFeed
 from agent_work_orders.state_manager.sqlite.idempotency import SqliteIdempotencyKeys
 from agent_work_orders.state_manager.sqlite.journal import SqliteJournal
-from agent_work_orders.state_manager.sqlite.keys import SqliteKeys
-from agent_work_orders.state_manager.sqlite.ledger import SqliteLedger
+from agent_work_orders.state_manager.sqlite.keys import SqliteKeys, key_of
+from agent_work_orders.state_manager.sqlite.ledger import SqliteLedger, entry_of
 from agent_work_orders.state_manager.sqlite.logbook import SqliteLogbook
+from agent_work_orders.state_manager.sqlite.named import queries
 from agent_work_orders.state_manager.sqlite.quota import SqliteQuota
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.records import SqliteRecords
 from agent_work_orders.state_manager.sqlite.subjects import SqliteSubjects
+from agent_work_orders.state_manager.sqlite.text import DAMAGE
 from agent_work_orders.state_manager.sqlite.versions import SqliteVersions
 from agent_work_orders.state_manager.sqlite.writer import Writer
+
+_STORE = queries("store")
 
 
 class SqliteArchive:
@@ -46,7 +58,8 @@ class SqliteArchive:
         """Raises Environmental when the database cannot be read, Conflict `schema_other`."""
         self.home = home
         self.path = home / DATABASE_NAME
-        readers = self.readers = _ReadOnly(self.path)
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
+        readers = self.readers = self._open()
         self._check_schema()
         writer = _NoWriter()
         self.journal = SqliteJournal(writer, readers)
@@ -63,10 +76,44 @@ class SqliteArchive:
         self.credentials = SqliteCredentials(writer, readers)
         self.deliveries = SqliteDeliveries(writer, readers)
         self.subjects = SqliteSubjects(writer, readers)
+        self.branches = SqliteBranches(writer, readers)
         self.artifacts = _Kept(home / "artifacts", SqliteArtifactList(writer, readers))
 
     def close(self) -> None:
         self.readers.close()
+        if self._copy is not None:
+            self._copy.cleanup()
+
+    def unreadable(self) -> list[str]:
+        """Tables with rows that their owner cannot read."""
+        readers = self.readers
+        asked: tuple[tuple[str, Callable[[], object]], ...] = (
+            ("api_keys", lambda: [key_of(row) for row in readers.rows(_STORE["all_api_keys"])]),
+            ("ledger", lambda: [entry_of(row) for row in readers.rows(_STORE["all_entries"])]),
+            ("branches", self.branches.all),
+            ("credentials", self.credentials.all),
+        )
+        found = []
+        for table, read in asked:
+            try:
+                read()
+            except DAMAGE as error:
+                found.append(f"{table} ({error})")
+        return found
+
+    def _open(self) -> _ReadOnly:
+        wal, index = (self.path.with_name(self.path.name + end) for end in ("-wal", "-shm"))
+        if read_owner(self.home) is not None:
+            return _ReadOnly(self.path)
+        refuse_loss(self.home)
+        if not wal.exists():
+            return _ReadOnly(self.path, immutable=True)
+        if index.exists():
+            return _ReadOnly(self.path)
+        self._copy = tempfile.TemporaryDirectory(prefix="awo-look-")
+        for one in (self.path, wal):
+            shutil.copyfile(one, Path(self._copy.name, one.name))
+        return _ReadOnly(Path(self._copy.name, self.path.name))
 
     def _check_schema(self) -> None:
         found = self.readers.row("SELECT coalesce(max(version), 0) FROM schema_version")
@@ -80,22 +127,19 @@ class SqliteArchive:
 
 
 class _ReadOnly(Readers):
+    def __init__(self, path: Path, *, immutable: bool = False) -> None:
+        super().__init__(path)
+        self._immutable = immutable
+
     def _take(self) -> sqlite3.Connection:
         try:
             return self._idle.pop()
         except IndexError:
             pass
         try:
-            connection = sqlite3.connect(
-                f"file:{quote(str(self._path))}?mode=ro",
-                uri=True,
-                isolation_level=None,
-                check_same_thread=False,
-            )
-            connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-        except sqlite3.Error as error:
+            return look(self._path, immutable=self._immutable)
+        except UNREADABLE as error:
             raise failure_of(error, self._path) from error
-        return connection
 
 
 class _Kept(FileArtifacts):

@@ -27,3 +27,7 @@ class SqliteArtifactList:
     def of_order(self, order_id: str) -> Iterator[Artifact]:
         for row in self._readers.rows(_SQL["artifacts_of_order"], (storable(order_id),)):
             yield Artifact(**dict(zip(_FIELDS, row, strict=True)))
+
+    def contents(self) -> Iterator[str]:
+        for row in self._readers.rows(_SQL["artifact_contents"]):
+            yield str(row[0])

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent_work_orders.errors import TooLarge
-from agent_work_orders.state_manager.audit import AuditBreak, AuditRow
+from agent_work_orders.state_manager.audit import AuditBreak, AuditEntry, AuditRow
 from agent_work_orders.state_manager.chain import START, seal
 from agent_work_orders.state_manager.sqlite.named import queries
 from agent_work_orders.state_manager.sqlite.readers import Readers
-from agent_work_orders.state_manager.sqlite.text import from_json, storable, to_json
+from agent_work_orders.state_manager.sqlite.text import from_json, readable, storable, to_json
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
 _SQL = queries("store")
@@ -38,33 +38,23 @@ class SqliteAudit:
         order_id: str | None = None,
         details: dict[str, Any] | None = None,
     ) -> AuditRow:
-        encoded = to_json(details or {})
-        if len(encoded) > _MAX_DETAILS:
-            raise TooLarge(
-                "audit_details_too_large",
-                f"the details of {what} have {len(encoded)} characters",
-                hint="Keep the evidence as an artifact and put its hash into the details.",
-            )
-        values = (
-            at_ms, storable(who), storable(what), order_id, storable(target), encoded,
-        )  # fmt: skip
-
-        def append(connection: sqlite3.Connection) -> AuditRow:
-            last, chain = connection.execute(_SQL["audit_head"]).fetchone()
-            n = (last or 0) + 1
-            chain = _link(chain or START, n, *values)
-            connection.execute(_SQL["add_audit"], (n, *values, chain))
-            connection.execute(_SQL["put_meta"], ("audit_n", n))
-            connection.execute(_SQL["put_meta"], ("audit_chain", chain))
-            return _row((n, *values, chain))
-
-        return await self._writer.submit(append)
+        entry = AuditEntry(
+            at_ms=at_ms,
+            who=who,
+            what=what,
+            target=target,
+            order_id=order_id,
+            details=details or {},
+        )
+        values = _values(entry)
+        rows = await self._writer.submit(lambda connection: append_rows(connection, [values]))
+        return _row(rows[0])
 
     def page(
         self, *, after: int = 0, limit: int = 100, order_id: str | None = None
     ) -> Sequence[AuditRow]:
         rows = self._readers.rows(_SQL["audit_after"], (after, storable(order_id or ""), limit))
-        return [_row(row) for row in rows]
+        return readable(_row, rows)
 
     def verify(self) -> AuditBreak | None:
         n, chain = 0, START
@@ -75,13 +65,45 @@ class SqliteAudit:
                     n += 1
                     if row[0] != n:
                         return AuditBreak(n=n, reason=f"row {n} is missing")
-                    chain = _link(chain, *row[:-1])
-                    if chain != row[-1]:
+                    if not isinstance(row[-1], bytes) or _link(chain, *row[:-1]) != row[-1]:
                         return AuditBreak(n=n, reason=f"row {n} was changed")
+                    chain = row[-1]
         if n != (last or 0) or chain != (head or START):
             reason = f"{last or 0} rows were written, {n} are there"
             return AuditBreak(n=min(n, last or 0) + 1, reason=reason)
         return None
+
+
+def append_entries(connection: sqlite3.Connection, entries: Sequence[AuditEntry]) -> None:
+    """Inside somebody's transaction. TooLarge `audit_details_too_large`."""
+    append_rows(connection, [_values(one) for one in entries])
+
+
+def append_rows(
+    connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]
+) -> list[tuple[Any, ...]]:
+    last, chain = connection.execute(_SQL["audit_head"]).fetchone()
+    n, chain, added = last or 0, chain or START, []
+    for values in rows:
+        n += 1
+        chain = _link(chain, n, *values)
+        added.append((n, *values, chain))
+        connection.execute(_SQL["add_audit"], added[-1])
+    connection.execute(_SQL["put_meta"], ("audit_n", n))
+    connection.execute(_SQL["put_meta"], ("audit_chain", chain))
+    return added
+
+
+def _values(entry: AuditEntry) -> tuple[Any, ...]:
+    encoded = to_json(entry.details)
+    if len(encoded) > _MAX_DETAILS:
+        raise TooLarge(
+            "audit_details_too_large",
+            f"the details of {entry.what} have {len(encoded)} characters",
+            hint="Keep the evidence as an artifact and put its hash into the details.",
+        )
+    who, what, target = map(storable, (entry.who, entry.what, entry.target))
+    return (entry.at_ms, who, what, entry.order_id, target, encoded)
 
 
 def _link(chain: bytes, n: int, *values: Any) -> bytes:

@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 from agent_work_orders.errors import Conflict, Environmental
-from agent_work_orders.state_manager.sqlite.database import connect_reader, failure_of
+from agent_work_orders.state_manager.sqlite.database import UNREADABLE, failure_of, look
 
 
 def backup(source: Path, target: Path) -> int:
@@ -27,7 +27,7 @@ def backup(source: Path, target: Path) -> int:
         _sync(beside)
         os.link(beside, target)
         _sync(target.parent)
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         raise failure_of(error, source) from error
     except OSError as error:
         raise Environmental(
@@ -41,7 +41,7 @@ def backup(source: Path, target: Path) -> int:
 
 
 def _copy(source: Path, target: Path) -> None:
-    reader = connect_reader(source)
+    reader = look(source)  # the server may end meanwhile: its WAL must stay
     copy = sqlite3.connect(target, isolation_level=None)
     try:
         # All pages in one step: it holds one view, where smaller steps start anew at each commit.

@@ -27,6 +27,8 @@ class Checkpointer:
         self._path = path
         self.on_failure: Callable[[str], None] = lambda cause: None
         """Told when the main file cannot be written or synced."""
+        self.on_progress: Callable[[], None] = lambda: None
+        """Called on the thread here after each of its checkpoints."""
         self._wal = path.with_name(path.name + "-wal")
         self._due = threading.Event()
         self._closing = False
@@ -69,8 +71,15 @@ class Checkpointer:
                 if self._closing:
                     return
                 self._nearly = self._checkpoint(connection)
+                self._progressed()
         finally:
             connection.close()
+
+    def _progressed(self) -> None:
+        try:
+            self.on_progress()
+        except OSError as error:
+            self.on_failure(f"note: {error}")
 
     def _checkpoint(self, connection: sqlite3.Connection) -> bool:
         try:

@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import sqlite3
 
-from agent_work_orders.state_manager.chain import seal, snapshot_seal
+from agent_work_orders.state_manager.chain import (
+    effect_checksum,
+    seal,
+    snapshot_seal,
+    timer_checksum,
+)
 from agent_work_orders.state_manager.heads import Advance, Head
-from agent_work_orders.state_manager.journal import EffectRow, Snapshot
+from agent_work_orders.state_manager.journal import Beside, EffectRow, Snapshot
+from agent_work_orders.state_manager.sqlite.audit import append_entries
 from agent_work_orders.state_manager.sqlite.many import execute_rows
 from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.records import put_records
 
 _SQL = queries("journal")
 
@@ -34,6 +41,7 @@ class Commits:
         self._effects: dict[tuple[int, str], EffectRow | int | None] = {}
         self._timers: dict[tuple[int, str], int | None] = {}
         self._snapshots: list[tuple[int, Snapshot]] = []
+        self._beside: list[Beside] = []
 
     def add(self, item: Advance) -> None:
         commit, head = item.commit, item.head
@@ -55,6 +63,8 @@ class Commits:
             self._plans[commit.plan[0]] = commit.plan[1]
         if commit.snapshot is not None:
             self._snapshots.append((run, commit.snapshot))
+        if commit.beside is not None:
+            self._beside.append(commit.beside)
 
     def _lease(self, key: tuple[int, str], lease: int) -> None:
         known = self._effects.get(key, lease)
@@ -72,7 +82,8 @@ class Commits:
         if self._events:
             execute_rows(connection, _SQL["add_events"], self._events)
         heads = [
-            (h.run, h.run_id, h.ended, h.seq, h.chain, h.plan_hash) for h in self._heads.values()
+            (h.run, h.run_id, h.ended, h.seq, h.chain, h.plan_hash, *(h.owed or (None, None)))
+            for h in self._heads.values()
         ]
         execute_rows(connection, _SQL["put_heads"], heads)
         if self._effects:
@@ -83,6 +94,9 @@ class Commits:
             checksum = snapshot_seal(snapshot)
             connection.execute(_SQL["put_snapshot"], (run, snapshot.seq, snapshot.body, checksum))
             connection.execute(_SQL["drop_old_snapshots"], (run, snapshot.seq))
+        if self._beside:
+            put_records(connection, [one.record for one in self._beside])
+            append_entries(connection, [one.audit for one in self._beside])
         self.clear()
 
     def _flush_effects(self, connection: sqlite3.Connection) -> None:
@@ -91,7 +105,8 @@ class Commits:
             if last is None:
                 done.append((run, effect_id))
             elif isinstance(last, EffectRow):
-                put.append((run, effect_id, last.body, last.lease))
+                check = effect_checksum(run, effect_id, last.body)
+                put.append((run, effect_id, last.body, last.lease, check))
             else:
                 leased.append((last, run, effect_id))
         execute_rows(connection, _SQL["put_effects"], put)
@@ -100,7 +115,11 @@ class Commits:
             connection.executemany(_SQL["lease_effects"], leased)
 
     def _flush_timers(self, connection: sqlite3.Connection) -> None:
-        put = [(*key, at_ms) for key, at_ms in self._timers.items() if at_ms is not None]
+        put = [
+            (*key, at_ms, timer_checksum(*key, at_ms))
+            for key, at_ms in self._timers.items()
+            if at_ms is not None
+        ]
         gone = [key for key, at_ms in self._timers.items() if at_ms is None]
         execute_rows(connection, _SQL["put_timers"], put)
         execute_rows(connection, _SQL["drop_timers"], gone)

@@ -5,8 +5,9 @@ Rules:
 - Migrations run in order, each in one transaction together with its row in `schema_version`:
   a kill leaves the schema before or after a step, never inside.
 - `journal.dirty` exists from the first write of a life until everything is back in the main
-  file. With it, a missing `-wal` (which SQLite itself would silently take for "nothing new") or a
-  missing database is recognised as loss.
+  file, and says how far the WAL went (tally.py). With it, a missing or damaged `-wal` (which SQLite
+  itself would silently take for "nothing new") or a missing database is recognised as loss.
+- Who only looks makes no file, or the sign of a loss would be gone afterwards.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ import sqlite3
 from importlib import resources
 from pathlib import Path
 from typing import Literal
+from urllib.parse import quote
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Environmental, Failed, Refused
+from agent_work_orders.state_manager.sqlite import tally
 
 DATABASE_NAME = "journal.db"
 DIRTY_NAME = "journal.dirty"
@@ -30,6 +33,9 @@ WAL_KEEP_BYTES = 16 * 1024 * 1024
 
 ROOM_BYTES = 256 * 1024
 """Free space from which writing is tried again after the disk was full."""
+
+UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite raises; the second when its words quote a schema that is damaged."""
 
 Synchronous = Literal["FULL", "NORMAL", "EXTRA"]
 
@@ -64,10 +70,27 @@ def connect(path: Path, *, synchronous: Synchronous = "FULL") -> sqlite3.Connect
         connection.execute(f"PRAGMA journal_size_limit = {WAL_KEEP_BYTES}")
         connection.execute("PRAGMA cache_size = -16384")
         connection.execute("PRAGMA temp_store = MEMORY")
-    except sqlite3.Error:
+    except BaseException:
         connection.close()
         raise
     return connection
+
+
+def look(path: Path, *, immutable: bool = False) -> sqlite3.Connection:
+    """A connection that leaves the files as they are, also when it is the last to go. `immutable`
+    is for a database without a WAL: it takes no lock and makes no index."""
+    only = "immutable=1" if immutable else "mode=ro"
+    connection = sqlite3.connect(
+        f"file:{quote(str(path))}?{only}", uri=True, isolation_level=None, check_same_thread=False
+    )
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    connection.text_factory = legible
+    return connection
+
+
+def legible(raw: bytes) -> str:
+    """Damaged text must not keep the rows beside it from being read; checksums find it."""
+    return raw.decode("utf-8", "replace")
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
@@ -77,6 +100,7 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     )
     connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
     connection.execute("PRAGMA query_only = ON")
+    connection.text_factory = legible
     return connection
 
 
@@ -87,11 +111,12 @@ def prepare(
     connection for writing: as long as one is open, SQLite does not remove the `-wal`.
 
     Raises Environmental `database_unreadable`, `database_read_only`, `database_missing`,
-    `database_wal_missing`, `data_directory_unusable`, `disk_full`; Refused `schema_too_new`.
+    `database_wal_missing`, `database_wal_damaged`, `data_directory_unusable`, `disk_full`;
+    Refused `schema_too_new`.
     """
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = home / DATABASE_NAME
-    _refuse_loss(home, path)
+    refuse_loss(home)
     try:
         connection = connect(path, synchronous=synchronous)
         try:
@@ -102,7 +127,7 @@ def prepare(
             settle(connection, home)
             raise
         path.chmod(0o600)
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         raise failure_of(error, path) from error
     except OSError as error:
         raise Environmental(
@@ -116,10 +141,14 @@ def prepare(
 def settle(connection: sqlite3.Connection, home: Path) -> None:
     """Close the last connection: first the WAL into the main file, then the mark, then the `-wal`
     may go. If the first fails, the WAL and the mark stay, and the next start reads them."""
+    marker = home / DIRTY_NAME
     try:
-        busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-        if not busy:
-            (home / DIRTY_NAME).unlink(missing_ok=True)
+        busy, frames, copied = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        if not busy and frames == copied:
+            if marker.exists():
+                tally.settle(marker)
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            marker.unlink(missing_ok=True)
             _sync_directory(home)
     except (sqlite3.Error, OSError):
         return
@@ -137,7 +166,7 @@ def migrate(connection: sqlite3.Connection, clock: Clock) -> None:
             "schema_too_new",
             f"the database has schema {current}, this program knows {steps[-1][0]}",
             hint="Start the newer version of the program that wrote it, or restore a backup "
-            "made before the upgrade: stop, move journal.db* away, copy the backup to journal.db.",
+            "made before the upgrade: stop, move the directory away, `awo restore`.",
         )
     for version, name, sql in steps:
         if version > current:
@@ -178,8 +207,11 @@ def _sync_directory(home: Path) -> None:
         os.close(descriptor)
 
 
-def _refuse_loss(home: Path, path: Path) -> None:
-    marker = home / DIRTY_NAME
+def refuse_loss(home: Path) -> None:
+    """What was acknowledged and is not there any more is no beginning. For a directory that no
+    process writes. Environmental `database_missing`, `database_wal_missing`,
+    `database_wal_damaged`, `database_unreadable`."""
+    path, marker = home / DATABASE_NAME, home / DIRTY_NAME
     if not marker.exists():
         return
     if not path.exists() or path.stat().st_size == 0:
@@ -195,9 +227,22 @@ def _refuse_loss(home: Path, path: Path) -> None:
             hint=f"Put {path.name}-wal back beside {path.name}. If another SQLite tool has merged "
             f"it, or you accept the loss, delete {marker} and start again. {_restore_steps(path)}",
         )
+    try:
+        lost = tally.lost(path, marker)
+    except UNREADABLE as error:
+        raise failure_of(error, path) from error
+    if lost is not None:
+        raise Environmental(
+            "database_wal_damaged",
+            f"{path}-wal is damaged: {lost}, so the last commits before the crash are lost",
+            hint=f"Nothing was changed. Put an undamaged {path.name}-wal back, or restore a "
+            f"backup. If you accept the loss, copy the directory and delete {marker}; what "
+            f"belongs to orders that are gone is then set aside, not removed. "
+            f"{_restore_steps(path)}",
+        )
 
 
-def failure_of(error: sqlite3.Error, path: Path) -> Failed:
+def failure_of(error: Exception, path: Path) -> Failed:
     """What a person can do about an error of SQLite outside the writer."""
     code = getattr(error, "sqlite_errorcode", 0)
     if is_full(error):
@@ -224,14 +269,13 @@ def free_bytes(home: Path) -> int:
     return found.f_bavail * found.f_frsize
 
 
-def is_full(error: sqlite3.Error) -> bool:
+def is_full(error: Exception) -> bool:
     """Whether the disk was full (the shared-memory index of the WAL counts: it is not data)."""
     return getattr(error, "sqlite_errorcode", 0) in _FULL
 
 
 def _restore_steps(path: Path) -> str:
     return (
-        f"To restore: 1. stop the server; 2. move {path}, {path.name}-wal and {path.name}-shm to "
-        f"a safe place; 3. copy the newest backup to {path}; 4. delete {DIRTY_NAME} if it is "
-        "there; 5. start the server."
+        f"To restore: 1. stop the server; 2. move {path.parent} to a safe place; 3. `awo restore "
+        f"BACKUP --to {path.parent}` with the newest backup; 4. start the server."
     )

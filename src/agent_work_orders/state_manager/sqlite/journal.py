@@ -84,6 +84,10 @@ class SqliteJournal:
                 Quarantined(run_id=f"#{run}", seq=seq, reason="the run's own row is missing")
                 for run, seq in connection.execute(_SQL["orphans"])
             ]
+            orphans += [
+                Quarantined(run_id=f"#{run}", seq=0, reason="its outbox belongs to no run")
+                for (run,) in connection.execute(_SQL["strays"])
+            ]
         return [found for found in broken if found is not None] + orphans
 
     def next_epoch(self) -> int:

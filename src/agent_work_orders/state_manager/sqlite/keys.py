@@ -19,7 +19,7 @@ from agent_work_orders.ids import new_id, new_secret
 from agent_work_orders.state_manager.keys import ApiKey, Role
 from agent_work_orders.state_manager.sqlite.named import queries
 from agent_work_orders.state_manager.sqlite.readers import Readers
-from agent_work_orders.state_manager.sqlite.text import from_json, storable, to_json
+from agent_work_orders.state_manager.sqlite.text import from_json, readable, storable, to_json
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
 _SQL = queries("store")
@@ -95,7 +95,7 @@ class SqliteKeys:
         return await self._writer.submit(revoke)
 
     def all(self) -> Sequence[ApiKey]:
-        return [key_of(row) for row in self._readers.rows(_SQL["all_api_keys"])]
+        return readable(key_of, self._readers.rows(_SQL["all_api_keys"]))
 
     def _note_use(self, key: ApiKey) -> None:
         now_ms = self._clock.now_ms()

@@ -10,7 +10,13 @@ from agent_work_orders.errors import Broken
 from agent_work_orders.state_manager.ledger import Entry
 from agent_work_orders.state_manager.sqlite.named import queries
 from agent_work_orders.state_manager.sqlite.readers import Readers
-from agent_work_orders.state_manager.sqlite.text import from_json, storable, to_json
+from agent_work_orders.state_manager.sqlite.text import (
+    from_json,
+    one_row,
+    readable,
+    storable,
+    to_json,
+)
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
 _SQL = queries("store")
@@ -23,7 +29,7 @@ class SqliteLedger:
 
     async def find(self, key: str) -> Entry | None:
         row = self._readers.row(_SQL["find_entry"], (storable(key),))
-        return None if row is None else _entry(row)
+        return None if row is None else one_row(entry_of, row, "ledger")
 
     async def intend(
         self, key: str, *, order_id: str, what: str, intent: dict[str, Any], at_ms: int
@@ -47,11 +53,11 @@ class SqliteLedger:
 
     async def entries(self, order_id: str) -> list[Entry]:
         rows = self._readers.rows(_SQL["entries_of_order"], (storable(order_id),))
-        return [_entry(row) for row in rows]
+        return readable(entry_of, rows)
 
     async def unreceived(self, what: str) -> list[Entry]:
         rows = self._readers.rows(_SQL["unreceived_entries"], (what,))
-        return [_entry(row) for row in rows]
+        return readable(entry_of, rows)
 
 
 def _found(connection: sqlite3.Connection, key: str) -> Entry:
@@ -62,10 +68,11 @@ def _found(connection: sqlite3.Connection, key: str) -> Entry:
             f"a receipt came for {key}, but nobody said it would be written",
             hint="A tool wrote to the world without recording its intent first.",
         )
-    return _entry(row)
+    return one_row(entry_of, row, "ledger")
 
 
-def _entry(row: Sequence[Any]) -> Entry:
+def entry_of(row: Sequence[Any]) -> Entry:
+    """From the columns of `find_entry`."""
     key, order_id, what, intent, intended_at_ms, receipt, received_at_ms = row
     return Entry(
         key=key,

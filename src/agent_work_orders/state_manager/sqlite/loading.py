@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
+from typing import Any
 
-from agent_work_orders.state_manager.chain import START, first_break, newest_good, seal
+from agent_work_orders.state_manager.chain import (
+    START,
+    effect_checksum,
+    first_break,
+    newest_good,
+    seal,
+    timer_checksum,
+)
 from agent_work_orders.state_manager.heads import Head
 from agent_work_orders.state_manager.journal import (
     EffectRow,
@@ -20,9 +29,14 @@ _SQL = queries("journal")
 _ALL = -1
 
 
-def head_of(row: tuple[int, str, int, int, bytes, str | None]) -> Head:
-    run, run_id, ended, seq, chain, plan_hash = row
-    return Head(run, run_id, bool(ended), seq, chain, plan_hash)
+DAMAGE = (sqlite3.Error, ValueError, TypeError, KeyError, AttributeError)
+"""What comes of bytes that are not what was written, wherever they are looked at."""
+
+
+def head_of(row: Sequence[Any]) -> Head:
+    run, run_id, ended, seq, chain, plan_hash, effects, timers = row
+    owed = None if effects is None or timers is None else (effects, timers)
+    return Head(run, run_id, bool(ended), seq, chain, plan_hash, owed)
 
 
 class Loader:
@@ -33,7 +47,17 @@ class Loader:
         self._plans: dict[str, bytes | None] = {}
 
     def load(self, head: Head, *, in_full: bool) -> LoadedRun | Quarantined:
-        """`in_full` proves the chain from the first event, else from the snapshot on."""
+        """`in_full` proves the chain from the first event, else from the snapshot on. Whatever is
+        wrong with the rows of a run, it is wrong with that run alone."""
+        try:
+            return self._load(head, in_full=in_full)
+        except DAMAGE as error:
+            if isinstance(error, sqlite3.Error) and not isinstance(error, sqlite3.DatabaseError):
+                raise
+            reason = f"its rows cannot be read ({error})"
+            return Quarantined(run_id=str(head.run_id), seq=_number(head.seq), reason=reason)
+
+    def _load(self, head: Head, *, in_full: bool) -> LoadedRun | Quarantined:
         snapshot = newest_good(self._snapshots(head), head.seq)
         base = snapshot.seq if snapshot else 0
         rows = self._rows(head, 0 if in_full else base)
@@ -48,13 +72,18 @@ class Loader:
             return Quarantined(
                 run_id=head.run_id, seq=1, reason=f"its plan {head.plan_hash} is missing or changed"
             )
+        effects, timers = self._effects(head), self._timers(head)
+        if head.owed is not None and head.owed != (len(effects), len(timers)):
+            reason = "its outbox has {} effects and {} timers, {} and {} were written"
+            said = reason.format(len(effects), len(timers), *head.owed)
+            return Quarantined(run_id=head.run_id, seq=head.seq, reason=said)
         return LoadedRun(
             run_id=head.run_id,
             snapshot=snapshot,
             events=tuple(row for row, _ in rows if row.seq > base),
             plan=plan,
-            effects=self._effects(head),
-            timers=self._timers(head),
+            effects=effects,
+            timers=timers,
         )
 
     def first_break(self, head: Head) -> Quarantined | None:
@@ -89,13 +118,25 @@ class Loader:
         return self._plans[plan_hash]
 
     def _effects(self, head: Head) -> tuple[EffectRow, ...]:
+        rows = self._connection.execute(_SQL["effects_of"], (head.run,)).fetchall()
+        for effect_id, body, lease, checksum in rows:
+            whole = checksum is None or checksum == effect_checksum(head.run, effect_id, body)
+            if not whole or not isinstance(lease, int | None):
+                raise ValueError(f"the effect {str(effect_id)[:80]} was changed")
         return tuple(
             EffectRow(run_id=head.run_id, effect_id=effect_id, body=body, lease=lease)
-            for effect_id, body, lease in self._connection.execute(_SQL["effects_of"], (head.run,))
+            for effect_id, body, lease, _ in rows
         )
 
     def _timers(self, head: Head) -> tuple[TimerRow, ...]:
+        rows = self._connection.execute(_SQL["timers_of"], (head.run,)).fetchall()
+        for timer, at_ms, checksum in rows:
+            if checksum is not None and checksum != timer_checksum(head.run, timer, at_ms):
+                raise ValueError(f"the timer {str(timer)[:80]} was changed")
         return tuple(
-            TimerRow(run_id=head.run_id, timer=timer, at_ms=at_ms)
-            for timer, at_ms in self._connection.execute(_SQL["timers_of"], (head.run,))
+            TimerRow(run_id=head.run_id, timer=timer, at_ms=at_ms) for timer, at_ms, _ in rows
         )
+
+
+def _number(seq: object) -> int:
+    return seq if isinstance(seq, int) else 0

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from agent_work_orders.state_manager.sqlite.database import connect_reader, failure_of
+from agent_work_orders.state_manager.sqlite.database import UNREADABLE, connect_reader, failure_of
 
 _KEEP = 8
 """Idle connections kept; each costs about 100 kB."""
@@ -29,7 +29,7 @@ class Readers:
         try:
             connection.execute("BEGIN")
             yield connection
-        except sqlite3.Error as error:
+        except UNREADABLE as error:
             raise failure_of(error, self._path) from error
         finally:
             self._give_back(connection)
@@ -38,7 +38,7 @@ class Readers:
         connection = self._take()
         try:
             return connection.execute(sql, parameters).fetchall()
-        except sqlite3.Error as error:
+        except UNREADABLE as error:
             raise failure_of(error, self._path) from error
         finally:
             self._give_back(connection)

@@ -6,8 +6,10 @@ Every value is a parameter; what cannot be one (the column to sort by) comes fro
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import msgspec
 
 from agent_work_orders.errors import BadRequest
 from agent_work_orders.ids import is_order_prefix
@@ -24,12 +26,14 @@ from agent_work_orders.state_manager.records import (
 from agent_work_orders.state_manager.sqlite.many import execute_rows
 from agent_work_orders.state_manager.sqlite.named import queries
 from agent_work_orders.state_manager.sqlite.readers import Readers
-from agent_work_orders.state_manager.sqlite.text import from_json, storable, to_json
+from agent_work_orders.state_manager.sqlite.text import DAMAGE, from_json, storable, to_json
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
 _SQL = queries("records")
 _FIELDS = OrderRecord.__struct_fields__
 _COLUMNS = ", ".join(_FIELDS)
+_STATUSES = ("pending", "running", "paused", "waiting", "completed", "failed", "cancelled")
+_PRIORITIES = ("low", "medium", "high", "urgent")
 _ORDER_BY: dict[str, str] = {
     "created_at": "created_at_ms",
     "updated_at": "updated_at_ms",
@@ -62,7 +66,7 @@ class OrderLines:
             self._lines[item.agent_work_order_id] = item
 
     def flush(self, connection: sqlite3.Connection) -> None:
-        execute_rows(connection, _SQL["put_orders"], [_row(line) for line in self._lines.values()])
+        put_records(connection, self._lines.values())
         self.clear()
 
     def clear(self) -> None:
@@ -83,7 +87,7 @@ class SqliteRecords:
 
     def get(self, order_id: str) -> OrderRecord | None:
         row = self._readers.row(_SQL["get_order"], (storable(order_id),))
-        return None if row is None else _record(row)
+        return None if row is None else _legible(row)
 
     def find_by_prefix(self, prefix: str) -> Sequence[str]:
         if not is_order_prefix(prefix):
@@ -126,13 +130,14 @@ class SqliteRecords:
                 [*values, limit, offset],
             ).fetchall()
         return OrderPage(
-            agent_work_orders=tuple(_record(row) for row in rows),
+            agent_work_orders=tuple(map(_legible, rows)),
             total_count=total,
             has_more=offset + len(rows) < total,
         )
 
     def counts(self) -> dict[str, int]:
-        return dict(self._readers.rows(_SQL["status_counts"]))
+        rows = self._readers.rows(_SQL["status_counts"])
+        return {str(status): number for status, number in rows}
 
     async def truncate_projection(self) -> None:
         def forget(connection: sqlite3.Connection) -> None:
@@ -141,6 +146,11 @@ class SqliteRecords:
             connection.execute(_SQL["forget_approvals"])
 
         await self._writer.submit(forget)
+
+
+def put_records(connection: sqlite3.Connection, records: Iterable[OrderRecord]) -> None:
+    """Inside somebody's transaction."""
+    execute_rows(connection, _SQL["put_orders"], [_row(line) for line in records])
 
 
 def check_page(limit: int, offset: int) -> None:
@@ -202,4 +212,30 @@ def _record(row: Sequence[Any]) -> OrderRecord:
     values["warnings"] = from_json(values["warnings"])
     values["rolled_back"] = bool(values["rolled_back"])
     values["branch_offered"] = bool(values["branch_offered"])
-    return OrderRecord(**values)
+    if values["status"] not in _STATUSES or values["priority"] not in _PRIORITIES:
+        raise ValueError("a word of it is none of ours")
+    return msgspec.convert(values, OrderRecord)
+
+
+def _legible(row: Sequence[Any]) -> OrderRecord:
+    """A damaged line stays in the list, and says so: the journal knows better."""
+    try:
+        return _record(row)
+    except DAMAGE as error:
+        return OrderRecord(
+            agent_work_order_id=str(row[0]),
+            repository_url="",
+            repository=str(row[_FIELDS.index("repository")]),
+            sandbox_type="",
+            workflow_type="",
+            workflow_version="",
+            status="waiting",
+            waiting_reason="quarantined",
+            created_by="",
+            created_at_ms=0,
+            updated_at_ms=0,
+            error_code="row_damaged",
+            error_message=f"its line in the list cannot be read ({error})",
+            error_hint="`awo doctor --rebuild` makes the lists again from the journal.",
+            run_seq=0,
+        )

@@ -13,9 +13,11 @@ from agent_work_orders.state_manager.sqlite.approvals import SqliteApprovals
 from agent_work_orders.state_manager.sqlite.artifacts import SqliteArtifactList
 from agent_work_orders.state_manager.sqlite.audit import SqliteAudit
 from agent_work_orders.state_manager.sqlite.backup import backup
+from agent_work_orders.state_manager.sqlite.branches import SqliteBranches
 from agent_work_orders.state_manager.sqlite.checkpoint import Checkpointer
 from agent_work_orders.state_manager.sqlite.credentials import SqliteCredentials
 from agent_work_orders.state_manager.sqlite.database import (
+    DIRTY_NAME,
     ROOM_BYTES,
     Synchronous,
     connect,
@@ -35,6 +37,7 @@ from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.records import SqliteRecords
 from agent_work_orders.state_manager.sqlite.sessions import SqliteSessions
 from agent_work_orders.state_manager.sqlite.subjects import SqliteSubjects
+from agent_work_orders.state_manager.sqlite.tally import Tally
 from agent_work_orders.state_manager.sqlite.versions import SqliteVersions
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
@@ -55,11 +58,16 @@ class SqliteStore:
         self._closed = False
         self.path, connection = prepare(home, clock, synchronous=synchronous)
         self.checkpointer = Checkpointer(self.path)
+        self._tally = Tally(self.path, home / DIRTY_NAME) if synchronous != "NORMAL" else None
+        if self._tally is not None:
+            self._tally.note()
+            self.checkpointer.on_progress = self._tally.sync
         self.writer = Writer(
             connection,
             lambda: connect(self.path, synchronous=synchronous),
             after_group=self.checkpointer.after_group,
             has_room=lambda: free_bytes(home) >= ROOM_BYTES,
+            note=self._tally.note if self._tally is not None else lambda: None,
         )
         self.checkpointer.on_failure = self.writer.halt
         # An interpreter that ends without `close` would let SQLite remove the WAL unmarked.
@@ -88,6 +96,7 @@ class SqliteStore:
         self.credentials = SqliteCredentials(self.writer, readers)
         self.deliveries = SqliteDeliveries(self.writer, readers)
         self.subjects = SqliteSubjects(self.writer, readers)
+        self.branches = SqliteBranches(self.writer, readers)
         self.artifacts = FileArtifacts(
             self.home / "artifacts",
             SqliteArtifactList(self.writer, readers),
@@ -137,5 +146,7 @@ class SqliteStore:
         self.checkpointer.close()
         connection = self.writer.close()
         self.readers.close()
+        if self._tally is not None:
+            self._tally.close()
         settle(connection, self.home)
         self.lock.release()

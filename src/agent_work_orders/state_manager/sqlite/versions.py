@@ -9,7 +9,7 @@ from typing import Any
 from agent_work_orders.errors import NotFound
 from agent_work_orders.state_manager.sqlite.named import queries
 from agent_work_orders.state_manager.sqlite.readers import Readers
-from agent_work_orders.state_manager.sqlite.text import storable
+from agent_work_orders.state_manager.sqlite.text import one_row, readable, storable
 from agent_work_orders.state_manager.sqlite.writer import Writer
 from agent_work_orders.state_manager.versions import Origin, WorkflowVersion
 
@@ -72,14 +72,14 @@ class SqliteVersions:
 
     def history(self, name: str) -> Sequence[WorkflowVersion]:
         rows = self._readers.rows(_SQL["version_history"], (storable(name),))
-        return [_version(row) for row in rows]
+        return readable(_version, rows)
 
     def names(self) -> Sequence[WorkflowVersion]:
-        return [_version(row) for row in self._readers.rows(_SQL["latest_versions"])]
+        return readable(_version, self._readers.rows(_SQL["latest_versions"]))
 
     def _one(self, query: str, *values: str | int) -> WorkflowVersion | None:
         row = self._readers.row(_SQL[query], values)
-        return None if row is None else _version(row)
+        return None if row is None else one_row(_version, row, "workflow_versions")
 
 
 def _version(row: Sequence[Any]) -> WorkflowVersion:

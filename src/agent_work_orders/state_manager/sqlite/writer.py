@@ -92,13 +92,18 @@ class Writer:
         *,
         after_group: AfterGroup,
         has_room: Callable[[], bool],
+        note: Callable[[], None] = lambda: None,
     ) -> None:
         """`connection` is the writer's from now on; `connect` makes another for `reopen`, when
-        `has_room` says that the disk is not full any more."""
+        `has_room` says that the disk is not full any more. `note` is called after each commit,
+        before anybody is told of it."""
         self._connect = connect
         self._connection = connection
         self._after_group = after_group
         self._has_room = has_room
+        self._note = note
+        self.on_trouble: Callable[[Exception], None] = lambda error: None
+        """Told on the writer's thread, whoever's write it was that failed."""
         self._jobs: deque[Job] = deque()
         self._tokens: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._signalled = False
@@ -229,6 +234,7 @@ class Writer:
             self._give_up(error)
             self._fail(group)
             return
+        self._note()
         _tell(outcomes)
         self._after_group(self._connection, self._connection.total_changes - before)
 
@@ -303,6 +309,7 @@ class Writer:
     def _give_up(self, error: Exception) -> None:
         full = isinstance(error, sqlite3.Error) and is_full(error)
         self._trouble = ("journal_full" if full else "journal_halted", str(error))
+        self.on_trouble(_refusal(*self._trouble))
 
     def _fail(self, group: list[Job]) -> None:
         assert self._trouble is not None

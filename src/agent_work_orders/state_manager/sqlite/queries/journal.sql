@@ -4,10 +4,12 @@ INSERT OR IGNORE INTO plans (hash, body, checksum) VALUES (ROWS);
 
 -- name: put_heads
 -- Where each run stands after the group: the last event and its chain.
-INSERT INTO runs (run, run_id, ended, head_seq, head_chain, plan_hash) VALUES (ROWS)
+INSERT INTO runs (run, run_id, ended, head_seq, head_chain, plan_hash, owed_effects, owed_timers)
+VALUES (ROWS)
 ON CONFLICT (run) DO UPDATE SET
     ended = excluded.ended, head_seq = excluded.head_seq,
-    head_chain = excluded.head_chain, plan_hash = excluded.plan_hash;
+    head_chain = excluded.head_chain, plan_hash = excluded.plan_hash,
+    owed_effects = excluded.owed_effects, owed_timers = excluded.owed_timers;
 
 -- name: add_events
 -- Append events; a second event with the same seq is an error.
@@ -15,7 +17,7 @@ INSERT INTO events (run, seq, at_ms, kind, body, chain) VALUES (ROWS);
 
 -- name: put_effects
 -- Add or replace rows of the outbox.
-INSERT OR REPLACE INTO effects (run, effect_id, body, lease) VALUES (ROWS);
+INSERT OR REPLACE INTO effects (run, effect_id, body, lease, checksum) VALUES (ROWS);
 
 -- name: lease_effects
 -- Say which life of the server works on an effect that was there before.
@@ -27,7 +29,7 @@ DELETE FROM effects WHERE (run, effect_id) IN (VALUES (ROWS));
 
 -- name: put_timers
 -- Set timers; the same name is moved.
-INSERT OR REPLACE INTO timers (run, timer, at_ms) VALUES (ROWS);
+INSERT OR REPLACE INTO timers (run, timer, at_ms, checksum) VALUES (ROWS);
 
 -- name: drop_timers
 -- Timers that fired or are not wanted any more.
@@ -44,7 +46,7 @@ DELETE FROM snapshots WHERE run = ?1 AND seq <
 
 -- name: find_head
 -- One run by its id.
-SELECT run, run_id, ended, head_seq, head_chain, plan_hash FROM runs WHERE run_id = ?;
+SELECT run, run_id, ended, head_seq, head_chain, plan_hash, owed_effects, owed_timers FROM runs WHERE run_id = ?;
 
 -- name: last_run
 -- The largest number given to a run.
@@ -52,11 +54,11 @@ SELECT coalesce(max(run), 0) FROM (SELECT max(run) AS run FROM runs UNION SELECT
 
 -- name: open_heads
 -- Every run that is not over.
-SELECT run, run_id, ended, head_seq, head_chain, plan_hash FROM runs WHERE ended = 0 ORDER BY run;
+SELECT run, run_id, ended, head_seq, head_chain, plan_hash, owed_effects, owed_timers FROM runs WHERE ended = 0 ORDER BY run;
 
 -- name: all_heads
 -- Every run.
-SELECT run, run_id, ended, head_seq, head_chain, plan_hash FROM runs ORDER BY run;
+SELECT run, run_id, ended, head_seq, head_chain, plan_hash, owed_effects, owed_timers FROM runs ORDER BY run;
 
 -- name: run_ids
 -- A page of the ids of all runs.
@@ -80,11 +82,16 @@ SELECT seq, body, checksum FROM snapshots WHERE run = ? ORDER BY seq DESC;
 
 -- name: effects_of
 -- The outbox of a run.
-SELECT effect_id, body, lease FROM effects WHERE run = ? ORDER BY effect_id;
+SELECT effect_id, body, lease, checksum FROM effects WHERE run = ? ORDER BY effect_id;
 
 -- name: timers_of
 -- The timers of a run.
-SELECT timer, at_ms FROM timers WHERE run = ? ORDER BY at_ms, timer;
+SELECT timer, at_ms, checksum FROM timers WHERE run = ? ORDER BY at_ms, timer;
+
+-- name: strays
+-- Numbers of runs that the outbox names and that have no row of their own.
+SELECT run FROM effects WHERE run NOT IN (SELECT run FROM runs)
+UNION SELECT run FROM timers WHERE run NOT IN (SELECT run FROM runs);
 
 -- name: plan_of
 -- A plan and its checksum.

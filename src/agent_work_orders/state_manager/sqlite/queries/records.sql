@@ -93,6 +93,10 @@ INSERT OR IGNORE INTO approvals (approval_id, order_id, run_id, path, message, s
     subject_hash, state, asked_at_ms, expires_at_ms, decided_by, comment, decided_at_ms)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
+-- name: forget_approval
+-- Make room for a line that was damaged.
+DELETE FROM approvals WHERE approval_id = ?;
+
 -- name: get_approval
 -- One approval by id.
 SELECT * FROM approvals WHERE approval_id = ?;

@@ -16,6 +16,10 @@ UPDATE ledger SET receipt = ?, received_at_ms = ? WHERE key = ? AND receipt IS N
 SELECT key, order_id, what, intent, intended_at_ms, receipt, received_at_ms FROM ledger
 WHERE order_id = ? ORDER BY intended_at_ms, key;
 
+-- name: all_entries
+-- The whole ledger.
+SELECT key, order_id, what, intent, intended_at_ms, receipt, received_at_ms FROM ledger;
+
 -- name: unreceived_entries
 -- Intents of a kind without a receipt, oldest first.
 SELECT key, order_id, what, intent, intended_at_ms, receipt, received_at_ms FROM ledger
@@ -104,3 +108,19 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 -- Audit rows after a number; an empty order means all.
 SELECT n, at_ms, who, what, order_id, target, details, chain FROM audit
 WHERE n > ?1 AND (?2 = '' OR order_id = ?2) ORDER BY n LIMIT ?3;
+
+-- name: put_branch
+-- Where an order's branch stands now.
+INSERT OR REPLACE INTO branches (order_id, repository, base_sha, head_sha) VALUES (?, ?, ?, ?);
+
+-- name: get_branch
+-- Where one order's branch stands.
+SELECT order_id, repository, base_sha, head_sha FROM branches WHERE order_id = ?;
+
+-- name: all_branches
+-- Where every order's branch stands.
+SELECT order_id, repository, base_sha, head_sha FROM branches ORDER BY order_id;
+
+-- name: artifact_contents
+-- The hash of every piece of evidence.
+SELECT DISTINCT sha256 FROM artifacts ORDER BY sha256;

@@ -1,0 +1,24 @@
+"""No bit of the database or its WAL, turned over, crashes the product or changes what it says
+without a word. `AWO_FLIPS=5000` runs as many; `make soak` goes on with ever new ones."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import bit_flips
+import pytest
+
+SEEDS = (1_125, 1_361)
+"""Kept: each of them failed once."""
+
+
+@pytest.mark.slow
+@pytest.mark.fault("N7")
+@pytest.mark.fault("A15")
+@pytest.mark.fault("A16")
+def test_turned_bits_are_named_or_harmless(room: Path) -> None:
+    flips = int(os.environ.get("AWO_FLIPS", "250"))
+    tally, told = bit_flips.campaign(room, [*SEEDS, *range(10_000, 10_000 + flips)])
+    assert told == []
+    assert {"same", "named", "refused"} <= set(tally), tally
