@@ -9,15 +9,16 @@ from pathlib import Path
 import crash_checks
 import power_cut
 import pytest
-from crash_driver import Campaign
+from crash_driver import Campaign, Dead
 
 
-def test_without_the_intent_row_a_write_is_repeated(room: Path) -> None:
+def test_without_the_intent_row_a_write_is_done_again(room: Path) -> None:
     campaign = Campaign(room, seed=3, mutation="no intent")
     campaign.want(1)
     assert campaign.die_at("mirror.set_ref after")
     told = crash_checks.broken(campaign, campaign.finish())
-    assert any("has commits of" in rule and rule.count("'plan'") > 2 for rule in told), told
+    # The agent's work is there already, so what is done again finds nothing to commit.
+    assert any("is failed" in rule for rule in told), told
 
 
 def lose_power(campaign: Campaign) -> tuple[int, list[str]]:
@@ -31,10 +32,15 @@ def lose_power(campaign: Campaign) -> tuple[int, list[str]]:
     child.end()
     cut = power_cut.cut(campaign.home, log)
     campaign.mutation = ""
-    after = campaign.start()
-    after.wait_ready()
     orders = [str(wish.order) for wish in campaign.wishes]
-    gone = [order for order in orders if after.ask("look", order=order).get("missing")]
+    after = campaign.start()
+    try:
+        after.wait_ready()
+        gone = [order for order in orders if after.ask("look", order=order).get("missing")]
+    except Dead:
+        # It noticed that what it had acknowledged is not there, and does not start without.
+        assert "is damaged" in campaign.log.read_text(), campaign.log.read_text()[-2_000:]
+        return cut, orders
     after.kill()
     return cut, gone
 

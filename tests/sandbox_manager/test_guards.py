@@ -4,7 +4,6 @@ true, also where the machine gives no namespaces."""
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import textwrap
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.sandbox_manager.test_without_root import NOBODY, as_nobody, interpreter
+from tests.sandbox_manager.test_without_root import NOBODY, as_nobody, interpreter, put_libraries
 
 from agent_work_orders.ids import new_order_id
 from agent_work_orders.repositories.origin import folders_of
@@ -92,7 +91,7 @@ class Stage:
     def __init__(self, folder: Path, source: Path) -> None:
         self.folder, self.source = folder, source
         self.libraries = folder / "libraries"
-        shutil.copytree(Path(msgspec.__file__).parent, self.libraries / "msgspec")
+        put_libraries(self.libraries)
         self.house, self.home = folder / "house", folder / "their-home"
         for made in (self.house, self.home, self.house / "deep", self.house / "deep" / "er"):
             made.mkdir()

@@ -9,6 +9,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import immutables
 import msgspec
 import pytest
 
@@ -59,10 +60,16 @@ PROGRAM = textwrap.dedent(
 )
 
 
+def put_libraries(folder: Path) -> None:
+    for module in (msgspec, immutables):
+        shutil.copytree(Path(str(module.__file__)).parent, folder / module.__name__)
+
+
 def interpreter(libraries: Path) -> str | None:
-    """A Python that the other user can start and that can load our one compiled dependency."""
+    """A Python that the other user can start and that can load our compiled dependencies."""
     for candidate in (sys.executable, f"/usr/bin/python3.{sys.version_info.minor}"):
-        done = as_nobody([candidate, "-c", "import msgspec, agent_work_orders"], libraries)
+        loading = "import msgspec, immutables, agent_work_orders"
+        done = as_nobody([candidate, "-c", loading], libraries)
         if done is not None and done.returncode == 0:
             return candidate
     return None
@@ -93,7 +100,7 @@ def as_nobody(command: list[str], libraries: Path) -> subprocess.CompletedProces
 @pytest.mark.parametrize("mode", ["auto", "off"])
 def test_an_unprivileged_server(folder: Path, source: Path, mode: str) -> None:
     libraries = folder / "libraries"
-    shutil.copytree(Path(msgspec.__file__).parent, libraries / "msgspec")
+    put_libraries(libraries)
     python = interpreter(libraries)
     if python is None:
         pytest.skip("no interpreter that another user may start: apt-get install python3")

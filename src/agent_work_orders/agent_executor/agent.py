@@ -97,6 +97,12 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 METER = "meter"
 
 
+def is_bookkeeping(entry: Entry) -> bool:
+    """A line that only the next attempt needs: whether the work is done, or over."""
+    said = entry.data.get(METER) if entry.kind == "system" else None
+    return isinstance(said, dict) and ("over" in said or "ended" in said)
+
+
 def meter_entry(usage: Usage, session_id: str | None, total_cost_usd: float | None) -> Entry:
     """A line that counts: what a turn has used until now. An agent that can tells it as often as
     it changes, because the answer that would tell it at the end may never come."""

@@ -125,6 +125,14 @@ class LocalSandboxes:
                 del self._turnstiles[name]
         return reaped
 
+    async def discard(self, order_id: str) -> bool:
+        names = [folder.name for folder in self._folder.iterdir()]
+        found = [self._register.get(name) for name in names if order_in(name) == order_id]
+        for entry in found:
+            if entry is not None:
+                await self._discard(entry.spec)
+        return bool(found)
+
     async def _discard(self, spec: Spec) -> None:
         await self.open(spec).cleanup()
 

@@ -208,7 +208,7 @@ class Workspaces:
 
     async def close(self, order_id: str) -> bool:
         """The order ended: its sandboxes go, its commits stay in the mirror. False when it had
-        none in this process."""
+        none."""
         closed = False
         for name in [name for name in self._open if name.partition(".")[0] == order_id]:
             with self._turn(name) as turnstile:
@@ -217,7 +217,8 @@ class Workspaces:
                     if workspace is not None:
                         await workspace.sandbox.cleanup()
                         closed = True
-        return closed
+        # What a server before this one had opened, and nobody needed since.
+        return await self._sandboxes.discard(order_id) or closed
 
     @contextmanager
     def _turn(self, name: str) -> Iterator[Turnstile]:

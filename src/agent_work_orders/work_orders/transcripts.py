@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from agent_work_orders.agent_executor import transcript
-from agent_work_orders.agent_executor.agent import Entry
+from agent_work_orders.agent_executor.agent import Entry, is_bookkeeping
 from agent_work_orders.errors import NotFound
 from agent_work_orders.ids import ORDER_ID
 
@@ -109,7 +109,7 @@ class Transcripts:
     def read(
         self, order_id: str, path: str, *, after: int = 0, limit: int = 500
     ) -> list[tuple[int, Entry]]:
-        """A page of entries, each with the cursor that comes after it."""
+        """A page of entries for people, each with the cursor that comes after it."""
         file = self._file(order_id, path)
         if not file.exists():
             raise _missing(order_id, path)
@@ -122,7 +122,7 @@ class Transcripts:
                     break
                 at += len(line)
                 reading = transcript.decode(line)
-                found.extend((at, entry) for entry in reading.entries)
+                found.extend((at, one) for one in reading.entries if not is_bookkeeping(one))
                 if len(found) >= limit:
                     break
         return found
@@ -150,6 +150,8 @@ def _matches(
     line: bytes, wanted: re.Pattern[str], task: str, before: int, at: int
 ) -> Iterator[Match]:
     for entry in transcript.decode(line).entries:
+        if is_bookkeeping(entry):
+            continue
         whole = entry.text
         if "input" in entry.data:
             whole += f" {msgspec.json.encode(entry.data['input']).decode()}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
+import msgspec
 import pytest
 
 from agent_work_orders.errors import Environmental, NotFound, Refused, TooLarge
@@ -281,6 +282,23 @@ class SandboxContract:
         assert (await sandbox.state()).head_sha == bench.base_sha
         sha = await committed(sandbox)
         assert sha is not None and await bench.parents(sha) == (bench.base_sha,)
+
+    async def test_parts_of_an_order_are_apart_and_go_together(self, bench: Bench) -> None:
+        spec, other = order(bench), await ready(bench)
+        parts = [msgspec.structs.replace(spec, part=part) for part in ("", "tests-1")]
+        for part in parts:
+            sandbox = bench.sandboxes.open(part)
+            await sandbox.setup()
+            await sandbox.write_file("mine", part.part.encode())
+        for part in parts:
+            again = bench.sandboxes.open(part)
+            await again.setup()
+            assert await again.read_file("mine") == part.part.encode()
+        assert await bench.sandboxes.discard(spec.order_id)
+        for part in parts:
+            assert not (await bench.sandboxes.open(part).state()).exists
+        assert not await bench.sandboxes.discard(spec.order_id)
+        assert (await other.state()).exists
 
     async def test_reap_takes_what_nobody_needs(self, bench: Bench) -> None:
         kept, closed = await ready(bench), await ready(bench)
