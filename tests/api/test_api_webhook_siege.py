@@ -21,6 +21,8 @@ from agent_work_orders.api.waiting_room import SMALL_BYTES, Guest, WaitingRoom
 from agent_work_orders.errors import Unavailable
 from agent_work_orders.security import signature
 
+pytestmark = pytest.mark.slow
+
 SECRET = "the-secret-of-deliveries"
 FALSE = "sha256=" + "0" * 64
 BODY = json.dumps({"action": "opened", "filler": "x" * 20_000}).encode()

@@ -22,6 +22,8 @@ from agent_work_orders.cli.main import app
 from agent_work_orders.errors import Refused
 from github_simulator.outside.app_jwt import new_key_pair
 
+pytestmark = pytest.mark.slow
+
 CANARY = "Kx7Qv2mZp9Lw4Rt8Ny3Hc6Bd"
 PIECE = 10
 """Libraries shorten what they quote: any piece of this length is a find."""

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 HIDDEN = "\x1b]0;\nimport os; os.system('evil')\n\x07"
 TURNED = "access\u202e = \u2066'user'\u2069 \u200b# fine"
 
