@@ -146,12 +146,19 @@ def order_body(repository: Path) -> Callable[..., dict[str, Any]]:
 
 
 async def until_status(client: httpx.AsyncClient, order_id: str, *wanted: str) -> dict[str, Any]:
-    """Wait for an order to get somewhere."""
+    """Wait for an order to get somewhere, and for lists and counts, which follow a moment later,
+    to say the same."""
     for _ in range(600):
         answer = await client.get(f"/api/agent-work-orders/{order_id}")
         order: dict[str, Any] = answer.json()["agent_work_order"]
         if order["status"] in wanted:
-            return order
+            listed = await client.get("/api/agent-work-orders", params={"limit": 500})
+            rows = {
+                row["agent_work_order_id"]: row["status"]
+                for row in listed.json()["agent_work_orders"]
+            }
+            if rows.get(order["agent_work_order_id"]) == order["status"]:
+                return order
         await asyncio.sleep(0.05)
     raise AssertionError(f"{order_id} is {order['status']}, not {wanted}: {order}")
 
