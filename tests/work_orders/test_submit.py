@@ -14,6 +14,15 @@ from agent_work_orders.security.roles import LOCAL_OPERATOR, Caller
 from agent_work_orders.state_manager.records import OrderFilter
 from agent_work_orders.work_orders import find, inspect
 
+NESTED = """
+name: nested
+inputs: {xs: {type: list, required: true}}
+tasks:
+  outer:
+    foreach: "{{ inputs.xs }}"
+    tasks:
+      inner: {foreach: "{{ inputs.xs }}", uses: tests.run, with: {}}
+"""
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"repository_url": ""}, "repository_url_invalid"),
     ({"repository_url": "/no/such/folder"}, "repository_not_found"),
@@ -54,6 +63,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"agent_timeout_s": 0}, "timeout_invalid"),
     ({"agent_timeout_s": float("nan")}, "timeout_invalid"),
     ({"agent_timeout_s": 1e9}, "timeout_invalid"),
+    ({"workflow_source": NESTED, "inputs": {"xs": [1] * 1_000}}, "too_many_tasks"),
     ({"idempotency_key": ""}, "idempotency_key_invalid"),
     ({"idempotency_key": "k" * 1000}, "idempotency_key_invalid"),
 ]

@@ -29,6 +29,7 @@ from agent_work_orders.work_orders import projection, workflows
 from agent_work_orders.work_orders.projection import PRIORITIES
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.work_orders.shelf import Compiled
+from agent_work_orders.workflow_engine import growth
 from agent_work_orders.workflow_engine import inputs as declared
 from agent_work_orders.workflow_engine import plan as plans
 from agent_work_orders.workflow_engine.events import Submitted
@@ -78,6 +79,7 @@ async def check(
     caller.need_repository(origin.key)
     compiled = await _workflow(rooms, new)
     given = declared.accept(compiled.plan.inputs, new.inputs)
+    growth.check(compiled.plan, given)
     order = _order(rooms, new, origin, compiled)
     _check_asked(order, compiled)
     _check_hub(rooms, order, compiled)

@@ -15,6 +15,7 @@ Shape:
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Literal
 
 import msgspec
@@ -156,15 +157,18 @@ def size(task: Task) -> int:
     return 1 + sum(map(size, inner))
 
 
-def most(task: Task) -> int:
+def _written(source: Any) -> int:
+    return len(source) if isinstance(source, list) else 1
+
+
+def most(task: Task, items: Callable[[Any], int] = _written) -> int:
     """How many tasks may come of this one at run time, as far as the plan can tell: a list that is
-    only known then counts as one item."""
-    inner = sum(map(most, task.body.tasks.values())) if task.body is not None else 0
+    only known then counts as one item, unless `items` knows how many it has."""
+    inner = sum(most(one, items) for one in task.body.tasks.values()) if task.body else 0
     if task.each is None:
         return 1 + inner
-    items = len(task.foreach) if isinstance(task.foreach, list) else 1
-    turns = task.max_iterations if task.kind == "repeat" else items
-    return 1 + turns * most(task.each)
+    turns = task.max_iterations if task.kind == "repeat" else items(task.foreach)
+    return 1 + turns * most(task.each, items)
 
 
 def begins(task: Task) -> int:
