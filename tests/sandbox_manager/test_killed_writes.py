@@ -92,6 +92,46 @@ async def test_killed_while_it_writes_a_private_file(bench: Any) -> None:
     assert (home / "key").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.fault("A4")
+async def test_killed_while_it_empties_the_private_folders(bench: Any) -> None:
+    """Programs start again, and home and temporary files can be emptied and used."""
+    spec = order(bench)
+    sandbox = bench.sandboxes.open(spec)
+    await sandbox.setup()
+    use = 'for d in "$HOME" "$TMPDIR"; do mkdir -p "$d/a/b" && echo > "$d/a/b/c" || exit 1; done'
+    for step in range(1, MOST):
+        assert (await sandbox.execute(["/bin/sh", "-c", use])).success, step
+        cut = killed_at(step, sandbox._workspace.empty_private)
+        sandbox = bench.sandboxes.open(spec)
+        await sandbox.setup()
+        assert (await sandbox.execute(["true"])).success, step
+        if not cut:
+            assert step > 8
+            return
+        await sandbox.empty_private()
+    raise AssertionError("never emptied")
+
+
+@pytest.mark.fault("A4")
+async def test_killed_in_a_checkout_it_is_nobodys_work(
+    bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = order(bench)
+    sandbox = bench.sandboxes.open(spec)
+    await sandbox.setup()
+    await sandbox.hold("build")
+    assert await sandbox.holder() == "build"
+
+    async def killed(_sha: str) -> None:
+        raise SystemExit("kill -9")
+
+    monkeypatch.setattr(sandbox._workspace, "reset", killed)
+    await sandbox.execute(["true"])
+    with pytest.raises(SystemExit):
+        await sandbox.checkout(spec.base_sha)
+    assert await bench.sandboxes.open(spec).holder() == ""
+
+
 @pytest.mark.slow
 @pytest.mark.fault("A4")
 @pytest.mark.timeout(300)

@@ -26,6 +26,7 @@ ALLOWED = {
     "sandboxes.py": {"chmod", "mkdir"},  # the data directory itself
     "supervisor.py": {"open"},  # as the agent's user
     "veil.py": {
+        "chmod",  # of a folder that is root's, by its descriptor
         "mkdir",
         "open",
         "symlink",

@@ -12,6 +12,7 @@ from bench import Bench, Crash
 from agent_work_orders.engines import perform
 from agent_work_orders.errors import Environmental, Transient
 from agent_work_orders.sandbox_manager import commit_size
+from agent_work_orders.tools.agent_attempt import Attempt
 from agent_work_orders.tools.tool import Prompt
 from agent_work_orders.tools.workspaces import Workspace
 from agent_work_orders.workflow_engine.events import TaskFailed, TaskSucceeded
@@ -73,6 +74,29 @@ async def test_the_next_attempt_only_commits(
     assert done["text"] == "the agent is done" and done["changed"]
     assert "work.txt" in await bench.files()
     assert len(await bench.log()) == 1
+
+
+async def test_done_work_that_is_gone_is_done_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when the attempt that found it gone was cut off before its agent began."""
+    Troubles(Crash("kill -9")).install(monkeypatch)
+    order = agent(COUNTING)
+    with pytest.raises(Crash):
+        await bench.perform("agent.prompt", path="build", prompt="go", order=order)
+    bench.restart()
+    await bench.sandboxes.reap(set(), bench.desk.clock.now_ms())
+    with monkeypatch.context() as patch, pytest.raises(Crash):
+        patch.setattr(Attempt, "_first_turn", _crash)
+        await bench.perform("agent.prompt", path="build", attempt=2, prompt="go", order=order)
+    bench.restart()
+    done = await bench.do("agent.prompt", path="build", attempt=3, prompt="go", order=order)
+    assert done["changed"] and runs(bench) == 1
+    assert "work.txt" in await bench.files()
+
+
+async def _crash(*_given: Any) -> None:
+    raise Crash("kill -9")
 
 
 async def test_it_has_time_of_its_own(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

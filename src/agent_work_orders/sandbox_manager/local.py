@@ -73,10 +73,14 @@ class LocalSandbox:
                     self._register.put(msgspec.structs.replace(entry, holder=""))
                 return
             self._untouched_at = None
+            if entry.holder:
+                # Before the first file changes: whoever is killed here leaves nobody's work.
+                entry = msgspec.structs.replace(entry, holder="")
+                self._register.put(entry)
             await self._workspace.reset(sha if files is None else check_sha(files))
             if files is not None:
                 await asyncio.to_thread(self._workspace.stand_at, sha)
-            self._register.put(msgspec.structs.replace(entry, head_sha=sha, holder=""))
+            self._register.put(msgspec.structs.replace(entry, head_sha=sha))
             self._untouched_at = sha if files is None else None
 
     async def hold(self, work: str) -> None:

@@ -24,6 +24,7 @@ from agent_work_orders.agent_executor.agent import Agent, AgentError, Entry, Req
 from agent_work_orders.command_loader import asked, catalogue
 from agent_work_orders.errors import Failed, Permanent
 from agent_work_orders.tools import agent_earlier, commit_message
+from agent_work_orders.tools.agent_earlier import Earlier
 from agent_work_orders.tools.agent_failure import Waits, meaning
 from agent_work_orders.tools.agent_history import History, Recall
 from agent_work_orders.tools.tool import COMMIT_S, JsonObject, Parked, Stall, ToolContext
@@ -81,11 +82,12 @@ class Attempt:
     async def run(self) -> JsonObject:
         ctx, workspace, agent = self._ctx, self._workspace, self._agent
         parent = workspace.head_sha
-        continues = await workspace.take_up(work_of(ctx))
+        earlier = await self._earlier()
+        continues = await workspace.take_up(work_of(ctx), lambda: self._begin_anew(earlier))
         name, begun_ms = command_name(self._request), ctx.now_ms()
         ctx.log("agent_command_started", command_name=name, agent=agent.name, continues=continues)
         try:
-            turn = await self._deliver(await self._first_turn(continues))
+            turn = await self._deliver(await self._first_turn(earlier, continues))
             sha = await self._commit(turn, parent, None)
             while ctx.prompts():
                 # They came while the commit was made; what they change joins it.
@@ -113,14 +115,22 @@ class Attempt:
         made = await outputs(workspace, parent, sha, turn)
         return {**made, "left_out": workspace.left_out.words()}
 
-    async def _first_turn(self, continues: bool) -> Turn:
+    async def _earlier(self) -> Earlier:
+        entries = await asyncio.to_thread(
+            self._means.recall, self._ctx.order.order_id, transcript_of(self._ctx)
+        )
+        return agent_earlier.read(entries)
+
+    def _begin_anew(self, earlier: Earlier) -> None:
+        """The files of earlier attempts are gone. Whoever takes these up after us must not believe
+        that they are what the agent had made."""
+        if earlier.ended is not None or earlier.session_id is not None:
+            self._write(agent_earlier.over())
+
+    async def _first_turn(self, earlier: Earlier, continues: bool) -> Turn:
         """Of this attempt, or of an earlier one whose work was not committed. Lost attempts are
         counted."""
         ctx = self._ctx
-        entries = await asyncio.to_thread(
-            self._means.recall, ctx.order.order_id, transcript_of(ctx)
-        )
-        earlier = agent_earlier.read(entries)
         self._marked = earlier.session_id is not None
         for attempt in ctx.lost:
             ctx.recover(attempt, earlier.used.get(attempt, Usage()))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 import msgspec
@@ -101,14 +101,17 @@ class Workspace(msgspec.Struct, kw_only=True):
         await self.sandbox.checkout(self.head_sha)
         self.spoiled = False
 
-    async def take_up(self, work: str) -> bool:
+    async def take_up(self, work: str, begin_anew: Callable[[], None]) -> bool:
         """Begin a task's work, or go on with it; its name (`work_of`) says whose files these are
-        from now on, also after a crash. True: they are as that same task had left them."""
+        from now on, also after a crash. True: they are as that same task had left them. Else
+        `begin_anew` is called before they are the task's."""
         if await self.sandbox.holder() == work:
             return True
         kept = await self._kept(work)
         await self.sandbox.checkout(self.head_sha, files=kept)
         self.spoiled = False
+        if kept is None:
+            begin_anew()
         await self.sandbox.hold(work)
         return kept is not None
 
