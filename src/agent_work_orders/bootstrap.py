@@ -44,17 +44,18 @@ from agent_work_orders.tools import toolbox
 from agent_work_orders.tools.agent import Agents
 from agent_work_orders.tools.agent_failure import Waits
 from agent_work_orders.tools.workspaces import Workspaces
-from agent_work_orders.work_orders import projection, rules
-from agent_work_orders.work_orders.housekeeper import Housekeeper
-from agent_work_orders.work_orders.intake import Intake
+from agent_work_orders.work_orders.backlog import Backlog
+from agent_work_orders.work_orders.cache import Cache
+from agent_work_orders.work_orders.housekeeping import Housekeeper
+from agent_work_orders.work_orders.incoming import rules
+from agent_work_orders.work_orders.incoming.intake import Intake
+from agent_work_orders.work_orders.outgoing.progress import ProgressReporter
+from agent_work_orders.work_orders.outgoing.replies import Replies
 from agent_work_orders.work_orders.questions import Questions
-from agent_work_orders.work_orders.reporter import Reporter
+from agent_work_orders.work_orders.read_side import projection
+from agent_work_orders.work_orders.read_side.recorder import Recorder
 from agent_work_orders.work_orders.rooms import Rooms
-from agent_work_orders.work_orders.scribe import Scribe
-from agent_work_orders.work_orders.shelf import Shelf
-from agent_work_orders.work_orders.telling import Telling
 from agent_work_orders.work_orders.transcripts import Transcripts
-from agent_work_orders.work_orders.voice import Voice
 
 LOCAL_KEY = local_keys.NAME
 FEED_KEEP = 50_000
@@ -121,22 +122,22 @@ async def open_house(
             redact=redactor.text,
         )
         keeper = Housekeeper(workspaces, rooms, engine.open_runs)
-        scribe, reporter, questions = Scribe(rooms), Reporter(rooms), Questions(rooms)
-        for one in (scribe, keeper, reporter, questions):
+        recorder, progress, questions = Recorder(rooms), ProgressReporter(rooms), Questions(rooms)
+        for one in (recorder, keeper, progress, questions):
             engine.observe(one.observe)
         for room in (sandboxes, looking.mirrors, rooms.forge):
             await room.sweep()
-        for observer in (reporter, keeper, scribe):
+        for observer in (progress, keeper, recorder):
             at_end.push_async_callback(observer.finish)
         at_end.push_async_callback(engine.stop, drain_s=settings.drain_s)
-        at_end.push_async_callback(rooms.telling.settled)
-        intake = _intake(settings, rooms, reporter)
+        at_end.push_async_callback(rooms.backlog.settled)
+        intake = _intake(settings, rooms, progress)
         await engine.start()
-        for one in (questions, scribe):
+        for one in (questions, recorder):
             await one.catch_up(engine.open_runs())
         await keeper.reap(sandboxes, set(map(ids.order_of, engine.open_runs())), clock.now_ms())
         await store.feed.trim(FEED_KEEP)
-        await reporter.start(engine.open_runs())
+        await progress.start(engine.open_runs())
         yield House(
             settings=settings,
             store=store,
@@ -265,8 +266,8 @@ def _rooms(
         forge=local,
         forges=Forges(local),
         transcripts=Transcripts(home / "transcripts"),
-        shelf=Shelf(),
-        telling=Telling(),
+        cache=Cache(),
+        backlog=Backlog(),
         catalogue=toolbox.CATALOGUE,
         clock=clock,
         home=settings.home,
@@ -315,7 +316,7 @@ async def _with_github(
     )
 
 
-def _intake(settings: Settings, rooms: Rooms, voice: Voice) -> Intake:
+def _intake(settings: Settings, rooms: Rooms, replies: Replies) -> Intake:
     given = rules.DEFAULTS
     if settings.github_rules:
         given = rules.parse(Path(settings.github_rules).read_text("utf-8"), settings.github_rules)
@@ -324,7 +325,7 @@ def _intake(settings: Settings, rooms: Rooms, voice: Voice) -> Intake:
         rooms.forges.hub,
         server_url=settings.github_server_url,
         server_rules=given,
-        voice=voice,
+        replies=replies,
     )
 
 

@@ -31,7 +31,8 @@ from agent_work_orders.errors import AgentWorkOrdersError
 from agent_work_orders.security.roles import LOCAL_OPERATOR
 from agent_work_orders.settings import load
 from agent_work_orders.state_manager.records import OrderFilter
-from agent_work_orders.work_orders import approvals, find, inspect, projection
+from agent_work_orders.work_orders import approvals, find, inspect
+from agent_work_orders.work_orders.read_side import projection
 
 GATED = """
 name: gated
@@ -65,13 +66,13 @@ async def populate(folder: Path) -> list[Original]:
             await site.until(order_id, "waiting")
         await site.until(await site.submit(title="ä" * 40), "completed")
         await site.until(await site.submit(script=FAILING), "failed")
-        await site.house.rooms.telling.settled()
+        await site.house.rooms.backlog.settled()
         await site.stop()
         shutil.copytree(site.home, folder / "closed")
         await site.start()
         await site.until(await site.submit(script=LATER), "waiting")
         await site.until(await site.submit(script=FAILING), "failed")
-        await site.house.rooms.telling.settled()
+        await site.house.rooms.backlog.settled()
         await asyncio.sleep(0.3)
         shutil.copytree(site.home, folder / "killed")
     return [Original(home, await observe(home)) for home in (folder / "closed", folder / "killed")]

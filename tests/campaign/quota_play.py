@@ -16,7 +16,7 @@ import httpx
 import msgspec
 
 from agent_work_orders.cli.demo import on_github
-from agent_work_orders.work_orders import reporter
+from agent_work_orders.work_orders.outgoing import progress
 from github_simulator.directing import scenery
 from github_simulator.directing.admin import records
 from github_simulator.outside.records import Asked
@@ -25,7 +25,7 @@ from github_simulator.standing import found
 
 HOUR_S, MINUTE_S = 60, 10
 TASKS = 16
-AT_ONCE = TASKS + reporter.AT_ONCE + 1
+AT_ONCE = TASKS + progress.AT_ONCE + 1
 """Who of the product asks, one request after the other: tasks, the reporter, and the intake."""
 CHILD = str(Path(__file__).parent / "short_hours.py")
 WORKFLOW = """

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent_work_orders.cli import spending
-from agent_work_orders.work_orders.projection import certainty
+from agent_work_orders.work_orders.read_side.projection import certainty
 from agent_work_orders.workflow_engine.events import Usage
 
 

@@ -23,8 +23,8 @@ from agent_work_orders.github_integration.forge import (
 from agent_work_orders.settings import load
 from agent_work_orders.state_manager.deliveries import DeliveryRecord
 from agent_work_orders.state_manager.records import OrderRecord
-from agent_work_orders.work_orders.intake import Intake
-from agent_work_orders.work_orders.voice import Spot
+from agent_work_orders.work_orders.incoming.intake import Intake
+from agent_work_orders.work_orders.outgoing.replies import Conversation
 
 NOW_MS = 1_800_000_000_000
 NOW = "2027-01-15T08:00:00Z"
@@ -111,17 +111,19 @@ class FakeHub:
 
 
 class Heard:
-    """A voice that remembers."""
+    """Replies that are remembered."""
 
     def __init__(self) -> None:
         self.said: list[tuple[int, str, str]] = []
         self.reactions: list[tuple[int, int | None, str]] = []
 
-    async def say(self, spot: Spot, key: str, text: str) -> None:
-        self.said.append((spot.number, key, text))
+    async def say(self, conversation: Conversation, key: str, text: str) -> None:
+        self.said.append((conversation.number, key, text))
 
-    async def react(self, spot: Spot, comment_id: int | None, reaction: Any) -> None:
-        self.reactions.append((spot.number, comment_id, reaction))
+    async def react(
+        self, conversation: Conversation, comment_id: int | None, reaction: Any
+    ) -> None:
+        self.reactions.append((conversation.number, comment_id, reaction))
 
 
 class Clock:
@@ -165,7 +167,7 @@ class Desk:
             self.house.rooms,
             self.hub,  # type: ignore[arg-type]
             server_url=self.server_url,
-            voice=self.heard,
+            replies=self.heard,
         )
 
     async def take(self, event: str, payload: Any, guid: str | None = None) -> str:

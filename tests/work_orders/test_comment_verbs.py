@@ -11,9 +11,9 @@ from intake_bench import NOW, Desk, base, comment, labeled
 
 from agent_work_orders.repositories import url
 from agent_work_orders.repositories.refname import order_ref
-from agent_work_orders.work_orders import comment_command
-from agent_work_orders.work_orders.comment_command import CommentCommand, Malformed
-from agent_work_orders.work_orders.comment_verbs import Verbs
+from agent_work_orders.work_orders.incoming import comment_command
+from agent_work_orders.work_orders.incoming.comment_command import CommentCommand, Malformed
+from agent_work_orders.work_orders.incoming.comment_verbs import Verbs
 
 FIRST = "0123456789abcdef" * 4
 
@@ -35,7 +35,7 @@ async def gated(desk: Desk, by: str = "ann") -> tuple[str, str]:
 async def asking(desk: Desk) -> tuple[str, str]:
     order_id = desk.orders()[-1].agent_work_order_id
     while not (found := desk.house.rooms.approvals.of_order(order_id)):
-        await desk.house.rooms.deliveries.held(0)  # the scribe writes behind the engine
+        await desk.house.rooms.deliveries.held(0)  # the recorder writes behind the engine
     return order_id, found[0].subject_hash
 
 
@@ -327,7 +327,7 @@ async def test_an_answer_to_what_the_branch_was_before_is_refused(desk: Desk) ->
         answer = comment(f"/awo approve {old_hash[:12]}", "bob", comment_id=number)
         await desk.deliver("issue_comment", answer)
         assert "Not done" in desk.heard.said[-1][2]
-    await rooms.telling.settled()
+    await rooms.backlog.settled()
     old, new = sorted(rooms.approvals.of_order(order_id), key=lambda one: one.approval_id)
     assert (old.subject_hash, old.state, new.state) == (old_hash, "void", "asked")
     answer = comment(f"/awo approve {new.subject_hash[:12]}", "bob", comment_id=4)

@@ -25,8 +25,8 @@ from intake_bench import (
 from agent_work_orders.errors import Environmental, Transient
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.security.roles import LOCAL_OPERATOR
-from agent_work_orders.work_orders import intake as intakes
 from agent_work_orders.work_orders import steer
+from agent_work_orders.work_orders.incoming import intake as intakes
 
 DAY_MS = 86_400_000
 REVIEWS = b"github: {pull_request: [{workflow: gated}], commands: {review: gated}}"

@@ -14,8 +14,8 @@ from intake_bench import NOW_MS, Desk, labeled
 from agent_work_orders.errors import NotFound, Transient
 from agent_work_orders.github_integration.hook import Sent
 from agent_work_orders.github_integration.quota import QuotaHeld
-from agent_work_orders.work_orders import github_event, triggers
-from agent_work_orders.work_orders.missed_deliveries import (
+from agent_work_orders.work_orders.incoming import github_event, triggers
+from agent_work_orders.work_orders.incoming.missed_deliveries import (
     AT_ONCE,
     EVERY_S,
     OVERLAP_MS,

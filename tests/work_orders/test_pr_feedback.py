@@ -26,8 +26,8 @@ from agent_work_orders.github_integration.forge import Check, Comment
 from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.security.roles import LOCAL_OPERATOR, Caller
-from agent_work_orders.work_orders import pr_feedback
-from agent_work_orders.work_orders.pr_feedback import Feedback, Locks
+from agent_work_orders.work_orders.outgoing import pr_feedback
+from agent_work_orders.work_orders.outgoing.pr_feedback import Feedback, Locks
 from agent_work_orders.work_orders.rooms import Rooms
 
 SERVER = "https://github.com"

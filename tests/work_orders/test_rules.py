@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent_work_orders.work_orders import rules
-from agent_work_orders.work_orders.rules import DEFAULTS, BranchRule, Rules, RulesInvalid
+from agent_work_orders.work_orders.incoming import rules
+from agent_work_orders.work_orders.incoming.rules import DEFAULTS, BranchRule, Rules, RulesInvalid
 
 
 def test_without_a_file_the_defaults_hold() -> None:

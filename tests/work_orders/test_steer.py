@@ -81,7 +81,7 @@ async def in_state(site: Site, state: str) -> str:
     await site.until(order_id, state)
     if state == "running":
         await site.until_task(order_id, "build", "running")
-    await site.rooms.telling.settled()  # what people are shown of a question is an event, too
+    await site.rooms.backlog.settled()  # what people are shown of a question is an event, too
     return order_id
 
 

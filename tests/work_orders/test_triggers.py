@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from intake_bench import NOW, NOW_MS, base, labeled, person
 
-from agent_work_orders.work_orders import github_event, rules
-from agent_work_orders.work_orders.triggers import Decision, Ignore, Start, decide
+from agent_work_orders.work_orders.incoming import github_event, rules
+from agent_work_orders.work_orders.incoming.triggers import Decision, Ignore, Start, decide
 
 EVERYWHERE = rules.parse(
     "github: {push: [{branches: ['*'], workflow: x}],"

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from agent_work_orders.tools.toolbox import CATALOGUE
-from agent_work_orders.work_orders import picture, projection
+from agent_work_orders.work_orders.outgoing import progress_view
+from agent_work_orders.work_orders.read_side import projection
 from agent_work_orders.workflow_engine.compiler import compile_workflow, plan_hash
 from agent_work_orders.workflow_engine.definition import parse
 from agent_work_orders.workflow_engine.effects import Perform
@@ -104,7 +105,7 @@ def test_while_tests_are_to_come_nothing_is_said() -> None:
 
 
 def test_the_check_of_an_unverified_order_is_neutral_and_says_so() -> None:
-    drawn = picture.draw(ended(BUILD, build=COMMIT))
+    drawn = progress_view.draw(ended(BUILD, build=COMMIT))
     assert drawn.conclusion == "neutral"
     assert "unverified" in drawn.title
     assert "**Unverified**: no tests were run" in drawn.comment
@@ -113,6 +114,6 @@ def test_the_check_of_an_unverified_order_is_neutral_and_says_so() -> None:
 
 def test_the_check_of_a_verified_order_is_a_success() -> None:
     tests = {**PASSED, "summary": "2 tests passed"}
-    drawn = picture.draw(ended(BUILD + CHECK, build=COMMIT, check=tests))
+    drawn = progress_view.draw(ended(BUILD + CHECK, build=COMMIT, check=tests))
     assert drawn.conclusion == "success"
     assert "**Verified**: 2 tests passed" in drawn.comment

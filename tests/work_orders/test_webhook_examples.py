@@ -14,9 +14,9 @@ from intake_bench import Desk
 
 from agent_work_orders.api.app import create_app
 from agent_work_orders.security import signature
-from agent_work_orders.work_orders import github_event
-from agent_work_orders.work_orders.rules import DEFAULTS
-from agent_work_orders.work_orders.triggers import (
+from agent_work_orders.work_orders.incoming import github_event
+from agent_work_orders.work_orders.incoming.rules import DEFAULTS
+from agent_work_orders.work_orders.incoming.triggers import (
     Ignore,
     Start,
     access_change,
@@ -109,7 +109,7 @@ def test_what_the_examples_say_is_found() -> None:
         for name, payload in examples()
         if name == "issues" and payload["action"] == "labeled"
     ]
-    from agent_work_orders.work_orders.rules import Rules
+    from agent_work_orders.work_orders.incoming.rules import Rules
 
     decision = decide(event, Rules(labels={event.label: "x"}), "awo[bot]", LONG_AGO_MS)
     assert isinstance(decision, Start)

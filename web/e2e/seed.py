@@ -16,12 +16,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from agent_work_orders.work_orders.shelf import Compiled
+
 from agent_work_orders import settings as setting
 from agent_work_orders.bootstrap import open_upkeep
 from agent_work_orders.state_manager.journal import Commit, EventRow
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
 from agent_work_orders.work_orders import projection, workflows
-from agent_work_orders.work_orders.shelf import Compiled
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine import plan as plans
 from agent_work_orders.workflow_engine import run as runs

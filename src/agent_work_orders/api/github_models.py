@@ -10,7 +10,11 @@ from pydantic import Field
 from agent_work_orders.api.models import Answer
 from agent_work_orders.api.requests import Sent, Short
 from agent_work_orders.errors import BadRequest
-from agent_work_orders.work_orders.pr_feedback import CHECK_NAME, COMMENT_LIMIT_CHARS, Feedback
+from agent_work_orders.work_orders.outgoing.pr_feedback import (
+    CHECK_NAME,
+    COMMENT_LIMIT_CHARS,
+    Feedback,
+)
 
 REQUIRED = ("owner", "repo", "prNumber", "sha", "status")
 

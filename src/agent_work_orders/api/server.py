@@ -35,7 +35,7 @@ from agent_work_orders.security import given
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.settings import Settings
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
-from agent_work_orders.work_orders.missed_deliveries import MissedDeliveries
+from agent_work_orders.work_orders.incoming.missed_deliveries import MissedDeliveries
 
 BACKLOG = 2_048
 ANSWERS_END_WITHIN_S = 5

@@ -2,8 +2,8 @@
 
 A plain ASGI layer, because it is the one address that must keep up with bursts. It stands inside
 the guard (so the server's public name must be in AWO_ALLOWED_HOSTS) and outside of the
-authentication: the signature is the key. Nothing is decided here; work_orders/intake.py takes up
-what was stored.
+authentication: the signature is the key. Nothing is decided here; work_orders/incoming/intake.py
+takes up what was stored.
 
 The order of the checks: what costs nothing first; then the signature over the raw bytes; what is
 said of the content (its type, events, GUIDs, JSON) only to who signed it. Of a body whose signature
@@ -32,7 +32,7 @@ from agent_work_orders.engines.perform import Log
 from agent_work_orders.errors import BadRequest, Refused, TooLarge, Unauthenticated, Unavailable
 from agent_work_orders.security import signature
 from agent_work_orders.state_manager.deliveries import Deliveries
-from agent_work_orders.work_orders.github_event import EVENTS
+from agent_work_orders.work_orders.incoming.github_event import EVENTS
 
 PATH = "/webhook/github"
 LIMIT_BYTES = 25 * 1024 * 1024

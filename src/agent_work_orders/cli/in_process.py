@@ -16,12 +16,12 @@ from agent_work_orders.work_orders import (
     commands,
     find,
     inspect,
-    projection,
     steer,
     submit,
     transcript_pages,
     workflows,
 )
+from agent_work_orders.work_orders.read_side import projection
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine.definition import parse
 

@@ -8,6 +8,7 @@ from agent_work_orders.errors import Conflict, Forbidden, NotFound
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.approvals import ApprovalRecord
 from agent_work_orders.work_orders import find, questions
+from agent_work_orders.work_orders.read_side.open_questions import open_questions
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.work_orders.submit import check_text
 from agent_work_orders.workflow_engine.events import ApprovalDecided
@@ -19,7 +20,7 @@ LOOKED_AT = 10_000
 
 async def asked(rooms: Rooms, caller: Caller, limit: int = 100) -> list[ApprovalRecord]:
     """Open ones that the caller may see, oldest first."""
-    await rooms.telling.settled()
+    await rooms.backlog.settled()
     found = []
     # Who sees only some must not miss theirs behind those of others.
     for one in rooms.approvals.asked(limit if caller.repositories is None else LOOKED_AT):
@@ -38,7 +39,7 @@ def get(rooms: Rooms, approval_id: str, caller: Caller) -> ApprovalRecord:
 
 
 async def of_order(rooms: Rooms, wanted: str, caller: Caller) -> list[ApprovalRecord]:
-    await rooms.telling.settled()
+    await rooms.backlog.settled()
     row = find.record_of(rooms, wanted, caller)
     return list(rooms.approvals.of_order(row.agent_work_order_id))
 
@@ -102,7 +103,7 @@ def own_order() -> Forbidden:
 
 def _need_same(run: Run, asked_for: ApprovalRecord) -> None:
     """The branch may have moved since the question was put."""
-    for path, _, gate in questions.open_questions(run):
+    for path, _, gate in open_questions(run):
         if path == asked_for.path and gate.subject_hash != asked_for.subject_hash:
             raise Conflict(
                 "approval_subject_changed",

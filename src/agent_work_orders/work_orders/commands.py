@@ -94,10 +94,10 @@ async def _catalogue(
     await submit.check_repository(rooms, origin, where.base)
     mirror = await rooms.mirrors.ensure(origin)
     base = mirror.resolve_base(where.base)
-    found = rooms.shelf.commands(origin.key, base.sha)
+    found = rooms.cache.commands(origin.key, base.sha)
     if found is None:
         found = catalogue.load(await base_files(mirror, base.sha))
-        rooms.shelf.put_commands(origin.key, base.sha, found)
+        rooms.cache.put_commands(origin.key, base.sha, found)
     return origin.key, base, found
 
 

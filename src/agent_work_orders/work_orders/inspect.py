@@ -23,7 +23,8 @@ from agent_work_orders.state_manager.records import (
     OrderRecord,
 )
 from agent_work_orders.tools import commit_message, standing
-from agent_work_orders.work_orders import find, projection
+from agent_work_orders.work_orders import find
+from agent_work_orders.work_orders.read_side import projection
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine import phases
 

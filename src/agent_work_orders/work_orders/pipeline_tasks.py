@@ -15,7 +15,7 @@ from agent_work_orders.repositories.history import Progress
 from agent_work_orders.state_manager.artifacts import Artifact
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.tools import commit_message
-from agent_work_orders.work_orders.projection import certainty
+from agent_work_orders.work_orders.read_side.projection import certainty
 from agent_work_orders.work_orders.submit import TITLE_LIMIT_CHARS, NewOrder
 from agent_work_orders.workflow_engine.run import Run
 

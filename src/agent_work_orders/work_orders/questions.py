@@ -9,8 +9,7 @@ voids the question and has it asked anew, about what is there now.
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -19,41 +18,15 @@ from agent_work_orders.errors import AgentWorkOrdersError, Refused
 from agent_work_orders.ids import order_of
 from agent_work_orders.tools.standing import head_of
 from agent_work_orders.work_orders import find
+from agent_work_orders.work_orders.read_side.open_questions import approval_id_of, open_questions
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine import events as on
-from agent_work_orders.workflow_engine.plan import Task
-from agent_work_orders.workflow_engine.run import Gate, Run, TaskRun
+from agent_work_orders.workflow_engine.run import Run
 
-MOST_PLANS = 256
 # A mirror that cannot be read now (a full disk, a restore) may be readable soon.
 AGAIN_S = 5.0
 _MOVING = (on.TaskSucceeded, on.TaskFailed, on.TaskParked, on.ChildFinished, on.Undone)
 """After these the order's branch may be elsewhere."""
-
-
-def approval_id_of(run_id: str, path: str, generation: int, round: int = 1) -> str:
-    """Stable: the same question has the same id after a restart; one that is asked anew has
-    another."""
-    again = f".{round}" if round > 1 else ""
-    return f"{run_id}:{path}:{generation}{again}"
-
-
-def gated(run: Run) -> list[str]:
-    """Tasks that may have an approval. A gate inside a loop or a fan-out can stand anywhere; the
-    others have one place."""
-    gates, tasks = _gates_of(run.plan_hash, run.specs), run.tasks
-    if any("[" in gate for gate in gates):
-        return [path for path, task in tasks.items() if task.gate is not None]
-    return [gate for gate in gates if gate in tasks]
-
-
-def open_questions(run: Run) -> Iterator[tuple[str, TaskRun, Gate]]:
-    if run.stage != "active":
-        return
-    for path in gated(run):
-        task = run.tasks[path]
-        if task.state == "awaiting_approval" and task.gate is not None:
-            yield path, task, task.gate
 
 
 async def refresh(rooms: Rooms, run_id: str) -> Run:
@@ -110,14 +83,14 @@ class Questions:
                 if run is not None and any(open_questions(run)):
                     self._asking.setdefault(order_of(run_id), set()).add(run_id)
                     self._look(order_of(run_id))
-        await self._rooms.telling.settled()
+        await self._rooms.backlog.settled()
 
     def _look(self, order_id: str) -> None:
         if order_id in self._looking:
             self._again.add(order_id)
             return
         self._looking.add(order_id)
-        self._rooms.telling.begin(self._refreshed(order_id))
+        self._rooms.backlog.begin(self._refreshed(order_id))
 
     async def _refreshed(self, order_id: str) -> None:
         try:
@@ -140,17 +113,3 @@ class Questions:
     def _retry(self, order_id: str) -> None:
         if order_id in self._asking:
             self._look(order_id)
-
-
-_GATES: OrderedDict[str, tuple[str, ...]] = OrderedDict()
-
-
-def _gates_of(plan_hash: str, specs: dict[str, Task]) -> tuple[str, ...]:
-    """Remembered per plan: looking through 10,000 tasks at every event would be quadratic."""
-    found = _GATES.get(plan_hash)
-    if found is None:
-        found = tuple(at for at, spec in specs.items() if spec.approval is not None)
-        _GATES[plan_hash] = found
-        if len(_GATES) > MOST_PLANS:
-            _GATES.popitem(last=False)
-    return found

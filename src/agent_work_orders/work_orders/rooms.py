@@ -30,8 +30,8 @@ from agent_work_orders.state_manager.logbook import Logbook
 from agent_work_orders.state_manager.records import Records
 from agent_work_orders.state_manager.subjects import Subjects
 from agent_work_orders.state_manager.versions import Versions
-from agent_work_orders.work_orders.shelf import Shelf
-from agent_work_orders.work_orders.telling import Telling
+from agent_work_orders.work_orders.backlog import Backlog
+from agent_work_orders.work_orders.cache import Cache
 from agent_work_orders.work_orders.transcripts import Transcripts
 from agent_work_orders.workflow_engine.catalogue import Catalogue
 
@@ -57,8 +57,8 @@ class Rooms(msgspec.Struct, frozen=True, kw_only=True):
     forge: LocalForge
     forges: Forges
     transcripts: Transcripts
-    shelf: Shelf
-    telling: Telling
+    cache: Cache
+    backlog: Backlog
     catalogue: Catalogue
     clock: Clock
     home: Path

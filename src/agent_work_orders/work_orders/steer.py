@@ -14,7 +14,8 @@ from agent_work_orders.errors import Conflict, NotFound, Refused
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.tools.base_files import base_files
-from agent_work_orders.work_orders import find, projection
+from agent_work_orders.work_orders import find
+from agent_work_orders.work_orders.read_side import projection
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.work_orders.submit import PROMPT_LIMIT_CHARS, check_text
 from agent_work_orders.workflow_engine import events as on

@@ -25,10 +25,11 @@ from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.tools import commit_message
 from agent_work_orders.tools.tool import Order
-from agent_work_orders.work_orders import projection, workflows
-from agent_work_orders.work_orders.projection import PRIORITIES
+from agent_work_orders.work_orders import workflows
+from agent_work_orders.work_orders.cache import Compiled
+from agent_work_orders.work_orders.read_side import projection
+from agent_work_orders.work_orders.read_side.projection import PRIORITIES
 from agent_work_orders.work_orders.rooms import Rooms
-from agent_work_orders.work_orders.shelf import Compiled
 from agent_work_orders.workflow_engine import growth
 from agent_work_orders.workflow_engine import inputs as declared
 from agent_work_orders.workflow_engine import plan as plans
@@ -223,11 +224,11 @@ async def check_repository(rooms: Rooms, origin: RepositoryUrl, base_branch: str
     if origin.kind != "path":
         return
     now_ms = rooms.clock.now_ms()
-    heads = rooms.shelf.heads(origin.key, now_ms)
+    heads = rooms.cache.heads(origin.key, now_ms)
     if heads is None:
         await asyncio.to_thread(origins.check_path, origin)
         heads = await _heads(rooms, origin)
-        rooms.shelf.put_heads(origin.key, heads, now_ms)
+        rooms.cache.put_heads(origin.key, heads, now_ms)
     Mirror(rooms.mirrors.git, rooms.mirrors.path(origin.key), origin, heads).resolve_base(
         base_branch
     )

@@ -13,8 +13,8 @@ import msgspec
 
 from agent_work_orders.errors import NotFound, Refused
 from agent_work_orders.state_manager.versions import Origin
+from agent_work_orders.work_orders.cache import Compiled
 from agent_work_orders.work_orders.rooms import Rooms
-from agent_work_orders.work_orders.shelf import Compiled
 from agent_work_orders.workflow_engine import builtin
 from agent_work_orders.workflow_engine import plan as plans
 from agent_work_orders.workflow_engine.compiler import compile_workflow, plan_hash
@@ -69,21 +69,21 @@ def find(rooms: Rooms, name: str) -> Known:
 
 def compile_named(rooms: Rooms, name: str) -> Compiled:
     """By name or alias. Where nobody has files of their own, a built-in one is compiled once."""
-    with rooms.shelf.compiling:
+    with rooms.cache.compiling:
         if (compiled := ready(rooms, name)) is not None:
             return compiled
         compiled = _compile(rooms, find(rooms, name))
         if (shipped := builtin.find(name)) is not None and not _files(rooms):
-            rooms.shelf.builtin[shipped.name] = compiled
+            rooms.cache.builtin[shipped.name] = compiled
         return compiled
 
 
 def ready(rooms: Rooms, name: str) -> Compiled | None:
     """One that is compiled already, and cannot have changed."""
     shipped = builtin.find(name)
-    if shipped is None or shipped.name not in rooms.shelf.builtin or _files(rooms):
+    if shipped is None or shipped.name not in rooms.cache.builtin or _files(rooms):
         return None
-    return rooms.shelf.builtin[shipped.name]
+    return rooms.cache.builtin[shipped.name]
 
 
 def _files(rooms: Rooms) -> list[Path]:
@@ -92,7 +92,7 @@ def _files(rooms: Rooms) -> list[Path]:
 
 def compile_source(rooms: Rooms, source: str, file: str) -> Compiled:
     """A workflow given as text. Refused `workflow_invalid` with every problem."""
-    with rooms.shelf.compiling:
+    with rooms.cache.compiling:
         definition = parse(source, file)
         return _compile(rooms, Known(definition=definition, source=source, origin="user"))
 
@@ -110,7 +110,7 @@ def _compile(rooms: Rooms, one: Known) -> Compiled:
 
 async def keep(rooms: Rooms, compiled: Compiled, by: str) -> None:
     """See that a version of this content is kept."""
-    if compiled.plan_hash in rooms.shelf.saved:
+    if compiled.plan_hash in rooms.cache.saved:
         return
     await rooms.versions.save(
         compiled.plan.name,
@@ -121,4 +121,4 @@ async def keep(rooms: Rooms, compiled: Compiled, by: str) -> None:
         origin=compiled.origin,
         at_ms=rooms.clock.now_ms(),
     )
-    rooms.shelf.saved.add(compiled.plan_hash)
+    rooms.cache.saved.add(compiled.plan_hash)

@@ -17,7 +17,7 @@ from agent_work_orders.api.asked import (
 )
 from agent_work_orders.errors import Conflict, NotFound
 from agent_work_orders.state_manager.deliveries import DeliveryRecord
-from agent_work_orders.work_orders import pr_feedback
+from agent_work_orders.work_orders.outgoing import pr_feedback
 
 router = APIRouter(prefix="/api", tags=["github"])
 

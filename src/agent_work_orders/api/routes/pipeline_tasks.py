@@ -10,7 +10,8 @@ from agent_work_orders.api import pipeline_models, views
 from agent_work_orders.api.asked import IdempotencyKey, caller_of, rooms_of
 from agent_work_orders.errors import Refused
 from agent_work_orders.security.roles import Caller
-from agent_work_orders.work_orders import find, inspect, pipeline_tasks, projection, submit
+from agent_work_orders.work_orders import find, inspect, pipeline_tasks, submit
+from agent_work_orders.work_orders.read_side import projection
 from agent_work_orders.work_orders.rooms import Rooms
 
 router = APIRouter(tags=["pipeline tasks"])

@@ -14,8 +14,8 @@ from agent_work_orders.api.body import YAML
 from agent_work_orders.api.routes.orders import created
 from agent_work_orders.errors import BadRequest, Refused
 from agent_work_orders.work_orders import workflows
+from agent_work_orders.work_orders.cache import Compiled
 from agent_work_orders.work_orders.rooms import Rooms
-from agent_work_orders.work_orders.shelf import Compiled
 from agent_work_orders.work_orders.workflows import Known
 from agent_work_orders.workflow_engine.definition import DefinitionError, parse
 

@@ -66,7 +66,7 @@ def doctor(
 
 async def _rebuild(settings: Settings) -> int:
     from agent_work_orders.bootstrap import open_upkeep
-    from agent_work_orders.work_orders.rebuild import rebuild
+    from agent_work_orders.work_orders.read_side.rebuild import rebuild
 
     async with open_upkeep(settings) as (rooms, store):
         return (await rebuild(rooms, store.journal)).runs

@@ -1,6 +1,6 @@
 """The contract of how we answer on a hub: short comments and reactions, each once.
 
-`key` says what is said (which command it answers), so that saying it again is harmless. A voice
+`key` says what is said (which command it answers), so that saying it again is harmless. It
 takes over what it is given: no failure of the network is the caller's, who goes on at once.
 """
 
@@ -13,7 +13,7 @@ import msgspec
 from agent_work_orders.github_integration.forge import Reaction, Repository
 
 
-class Spot(msgspec.Struct, frozen=True, kw_only=True):
+class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     """A conversation: an issue or a pull request of a repository."""
 
     repository: Repository
@@ -21,12 +21,14 @@ class Spot(msgspec.Struct, frozen=True, kw_only=True):
     number: int
 
 
-class Voice(Protocol):
-    async def say(self, spot: Spot, key: str, text: str) -> None:
+class Replies(Protocol):
+    async def say(self, conversation: Conversation, key: str, text: str) -> None:
         """A comment. `text` is ours; what it quotes of others is already harmless."""
         ...
 
-    async def react(self, spot: Spot, comment_id: int | None, reaction: Reaction) -> None:
+    async def react(
+        self, conversation: Conversation, comment_id: int | None, reaction: Reaction
+    ) -> None:
         """On a comment of the conversation, or on its beginning."""
         ...
 
@@ -34,8 +36,10 @@ class Voice(Protocol):
 class Silent:
     """Where nobody listens."""
 
-    async def say(self, spot: Spot, key: str, text: str) -> None:
+    async def say(self, conversation: Conversation, key: str, text: str) -> None:
         return
 
-    async def react(self, spot: Spot, comment_id: int | None, reaction: Reaction) -> None:
+    async def react(
+        self, conversation: Conversation, comment_id: int | None, reaction: Reaction
+    ) -> None:
         return

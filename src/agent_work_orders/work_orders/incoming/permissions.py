@@ -12,9 +12,9 @@ from typing import Generic, TypeVar
 from agent_work_orders.clock import Clock
 from agent_work_orders.github_integration.forge import Hub, Repository
 from agent_work_orders.github_integration.quota import Priority
-from agent_work_orders.work_orders import rules
-from agent_work_orders.work_orders.github_event import Person
-from agent_work_orders.work_orders.rules import Rules, RulesInvalid
+from agent_work_orders.work_orders.incoming import rules
+from agent_work_orders.work_orders.incoming.github_event import Person
+from agent_work_orders.work_orders.incoming.rules import Rules, RulesInvalid
 
 PERMISSION_S = 300.0
 RULES_S = 60.0

@@ -16,10 +16,10 @@ import msgspec
 from agent_work_orders.ids import ORDER_ID
 from agent_work_orders.security import untrusted
 from agent_work_orders.state_manager.deliveries import DAY_MS
-from agent_work_orders.work_orders import comment_command, rules
-from agent_work_orders.work_orders.comment_command import CommentCommand, Malformed, Verb
-from agent_work_orders.work_orders.github_event import GitHubEvent, Person
-from agent_work_orders.work_orders.rules import Rules
+from agent_work_orders.work_orders.incoming import comment_command, rules
+from agent_work_orders.work_orders.incoming.comment_command import CommentCommand, Malformed, Verb
+from agent_work_orders.work_orders.incoming.github_event import GitHubEvent, Person
+from agent_work_orders.work_orders.incoming.rules import Rules
 
 STALE_MS = 7 * DAY_MS
 """GitHub redelivers for three days; an older event is a replay, whatever its signature says."""

@@ -13,7 +13,7 @@ import msgspec
 from agent_work_orders.clock import iso
 from agent_work_orders.github_integration.forge import Check, Conclusion
 from agent_work_orders.state_manager.records import OrderRecord
-from agent_work_orders.work_orders import projection
+from agent_work_orders.work_orders.read_side import projection
 from agent_work_orders.workflow_engine.run import Run
 
 CHECK_NAME = "Agent Work Orders"
@@ -45,7 +45,7 @@ _CONCLUSIONS: dict[State, Conclusion] = {
 }
 
 
-class Picture(msgspec.Struct, frozen=True, kw_only=True):
+class ProgressView(msgspec.Struct, frozen=True, kw_only=True):
     state: State
     comment: str
     title: str
@@ -77,7 +77,7 @@ def superseded(head_sha: str, by: str) -> Check:
     )
 
 
-def draw(run: Run, *, order_url: str = "") -> Picture:
+def draw(run: Run, *, order_url: str = "") -> ProgressView:
     record = projection.record(run, 0)
     tasks = projection.tasks(run)
     state = _state(record.status, tasks)
@@ -103,7 +103,7 @@ def draw(run: Run, *, order_url: str = "") -> Picture:
         lines += ["", f"Pull request: {record.github_pull_request_url}"]
     if state == "failed":
         lines += ["", "Comment `/awo retry` to try again, or `/awo help` for all that you can say."]
-    return Picture(
+    return ProgressView(
         state=state,
         comment="\n".join(lines),
         title=title,

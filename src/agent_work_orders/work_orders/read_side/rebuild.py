@@ -12,9 +12,9 @@ from agent_work_orders.state_manager.approvals import Approvals
 from agent_work_orders.state_manager.journal import Journal, LoadedRun, Quarantined
 from agent_work_orders.state_manager.records import MAX_LIMIT, OrderRecord, Records
 from agent_work_orders.state_manager.sqlite.journal import SqliteJournal
-from agent_work_orders.work_orders import projection, questions
+from agent_work_orders.work_orders.read_side import open_questions, projection
+from agent_work_orders.work_orders.read_side.recorder import Recorder
 from agent_work_orders.work_orders.rooms import Rooms
-from agent_work_orders.work_orders.scribe import Scribe
 from agent_work_orders.workflow_engine.plan import Plan
 from agent_work_orders.workflow_engine.run import Run
 
@@ -74,8 +74,8 @@ def _lines(run: Run, seq: int, records: Records) -> Iterator[str]:
 
 
 def _questions(run: Run, approvals: Approvals) -> Iterator[str]:
-    for path, task, gate in questions.open_questions(run):
-        approval_id = questions.approval_id_of(run.run_id, path, task.generation, gate.round)
+    for path, task, gate in open_questions.open_questions(run):
+        approval_id = open_questions.approval_id_of(run.run_id, path, task.generation, gate.round)
         try:
             known = approvals.get(approval_id)
         except Broken as error:
@@ -92,14 +92,14 @@ async def rebuild(rooms: Rooms, journal: SqliteJournal) -> Rebuilt:
     """For a store that nothing else uses meanwhile. A crash in the middle is mended by another
     rebuild: the journal is not touched."""
     await rooms.records.truncate_projection()
-    scribe, plans = Scribe(rooms), dict[bytes, Plan]()
+    recorder, plans = Recorder(rooms), dict[bytes, Plan]()
     count, damaged, after = 0, list[Quarantined](), ""
     while page := journal.run_ids(after):
         for run_id in page:
             loaded = journal.load_run(run_id)
             if isinstance(loaded, LoadedRun):
                 held = restore(loaded, plans)
-                await scribe.renew(held.run, held.seq)
+                await recorder.renew(held.run, held.seq)
                 count += 1
             elif loaded is not None:
                 damaged.append(loaded)

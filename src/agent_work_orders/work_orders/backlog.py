@@ -13,7 +13,7 @@ from typing import Any
 LONGEST_S = 5.0
 
 
-class Telling:
+class Backlog:
     def __init__(self) -> None:
         self._under_way: set[asyncio.Task[None]] = set()
 

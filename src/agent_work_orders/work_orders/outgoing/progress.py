@@ -1,12 +1,12 @@
 """The observer that keeps people on the hub informed: one comment, one check, reactions, answers.
 
-What an order shows is drawn from its whole run and compared with what is there (picture.py): a
-crash, a burst of changes or an hour without quota end in the same picture. What is said in answer
+What an order shows is drawn from its whole run and compared with what is there (view.py): a
+crash, a burst of changes or an hour without quota end in the same view. What is said in answer
 to a command is an intent in the ledger first. So nothing is lost, and nothing is said twice:
 
 - A comment or check is created through `once`, and found again by its key after a lost answer.
 - Editing says what should be; repeating it is harmless.
-- An intent `PROGRESS` stands for each order until its last picture was shown, and another one for
+- An intent `PROGRESS` stands for each order until its last view was shown, and another one for
   each time that it is opened again; a restart takes up those, and the orders that are open.
 
 Nobody waits for it. What cannot be sent now is sent later: after the time that the quota names, or
@@ -28,15 +28,20 @@ from agent_work_orders.errors import AgentWorkOrdersError, Environmental
 from agent_work_orders.github_integration.forge import Hub, Reaction, Repository
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.state_manager.ledger import Entry
-from agent_work_orders.work_orders.picture import draw
+from agent_work_orders.work_orders.outgoing.progress_view import draw
+from agent_work_orders.work_orders.outgoing.progress_writer import (
+    FAILED,
+    Showing,
+    Subject,
+    may_pass,
+)
+from agent_work_orders.work_orders.outgoing.replies import Conversation
 from agent_work_orders.work_orders.rooms import Rooms
-from agent_work_orders.work_orders.showing import FAILED, Showing, Subject, may_pass
-from agent_work_orders.work_orders.voice import Spot
 from agent_work_orders.workflow_engine.run import Run
 
 PROGRESS, SAY, REACT = "github.progress", "github.say", "github.react"
 EVERY_MS = 5_000
-"""Between two edits of one order's comment; the last picture does not wait."""
+"""Between two edits of one order's comment; the last view does not wait."""
 FIRST_PAUSE_MS = 2_000
 LONGEST_PAUSE_MS = 300_000
 TRIES = 5
@@ -45,7 +50,7 @@ AT_ONCE = 8
 """Different things, that is: each of them is several requests of a fraction of a second."""
 
 
-class Reporter:
+class ProgressReporter:
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
         self._runs: dict[str, Run] = {}
@@ -69,16 +74,20 @@ class Reporter:
             shown = self._shown.get(run.run_id)
             soon_ms = 0 if shown is None or run.stage == "ended" else shown.at_ms + EVERY_MS
             if run.stage == "ended":
-                self._failures.pop(key, None)  # the last picture has tries of its own
+                self._failures.pop(key, None)  # the last view has tries of its own
             self._plan(key, soon_ms)
 
-    async def say(self, spot: Spot, key: str, text: str) -> None:
-        await self._intend(f"say:{key}", SAY, spot, {"text": text})
+    async def say(self, conversation: Conversation, key: str, text: str) -> None:
+        await self._intend(f"say:{key}", SAY, conversation, {"text": text})
 
-    async def react(self, spot: Spot, comment_id: int | None, reaction: Reaction) -> None:
-        about = comment_id if comment_id is not None else f"#{spot.number}"
-        key = f"react:{spot.repository_id}:{about}:{reaction}"
-        await self._intend(key, REACT, spot, {"comment_id": comment_id, "reaction": reaction})
+    async def react(
+        self, conversation: Conversation, comment_id: int | None, reaction: Reaction
+    ) -> None:
+        about = comment_id if comment_id is not None else f"#{conversation.number}"
+        key = f"react:{conversation.repository_id}:{about}:{reaction}"
+        await self._intend(
+            key, REACT, conversation, {"comment_id": comment_id, "reaction": reaction}
+        )
 
     # -- life
 
@@ -221,14 +230,14 @@ class Reporter:
             str(run.order["repository"]), str(run.order["repository_url"])
         )
         await self._open(order_id)
-        picture = draw(run, order_url=rooms.order_url(order_id))
+        view = draw(run, order_url=rooms.order_url(order_id))
         shown = self._shown.setdefault(order_id, Showing(rooms, order_id))
         shown.at_ms = rooms.clock.now_ms()
-        if shown.is_detail(picture) or f"{order_id}:progress" in self._failures:
+        if shown.is_detail(view) or f"{order_id}:progress" in self._failures:
             hub = hub.asking("background")
-        await shown.bring(hub, repository, subject, picture)
-        if picture.over and self._runs.get(order_id) is run:
-            await self._close(order_id, {"state": picture.state})
+        await shown.bring(hub, repository, subject, view)
+        if view.over and self._runs.get(order_id) is run:
+            await self._close(order_id, {"state": view.state})
         return True
 
     # -- the ledger
@@ -252,10 +261,12 @@ class Reporter:
         entries = await self._rooms.ledger.entries(order_id)
         return [entry for entry in entries if entry.what == PROGRESS]
 
-    async def _intend(self, key: str, what: str, spot: Spot, more: dict[str, Any]) -> None:
+    async def _intend(
+        self, key: str, what: str, conversation: Conversation, more: dict[str, Any]
+    ) -> None:
         intent = {
-            "repository": msgspec.to_builtins(spot.repository),
-            "number": spot.number,
+            "repository": msgspec.to_builtins(conversation.repository),
+            "number": conversation.number,
             **more,
         }
         if self._rooms.forges.hub is not None and await self._begin(key, what, "", intent):
@@ -283,5 +294,5 @@ class Reporter:
 
 
 def _order_of(key: str) -> str:
-    """Whose picture is meant; "" for an answer."""
+    """Whose view is meant; "" for an answer."""
     return key.removesuffix(":progress") if key.endswith(":progress") else ""

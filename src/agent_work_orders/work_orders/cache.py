@@ -24,7 +24,7 @@ class Compiled(msgspec.Struct, frozen=True, kw_only=True):
     origin: Origin
 
 
-class Shelf:
+class Cache:
     def __init__(self) -> None:
         self.builtin: dict[str, Compiled] = {}
         # Whoever computes in a thread takes turns with the loop; of many, the loop gets only one.

@@ -1,4 +1,4 @@
-"""The picture of one order on the hub: its comment, its check, the checks of older commits.
+"""The view of one order on the hub: its comment, its check, the checks of older commits.
 
 Each is brought up to date whatever became of the others: a comment that somebody deleted must not
 keep the check from concluding. Nothing that was deleted is written again.
@@ -17,7 +17,7 @@ from agent_work_orders.github_integration import verdicts
 from agent_work_orders.github_integration.forge import Hub, Repository
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.state_manager.once import once
-from agent_work_orders.work_orders.picture import Picture, superseded
+from agent_work_orders.work_orders.outgoing.progress_view import ProgressView, superseded
 from agent_work_orders.work_orders.rooms import Rooms
 
 FAILED = "github_report_failed"
@@ -57,21 +57,21 @@ class Showing:
         self._unsent: set[str] = set()
         """Writes that need no look at the world."""
         self._refused: set[str] = set()
-        """Parts that cannot be shown: tried again only where a picture matters."""
+        """Parts that cannot be shown: tried again only where a view matters."""
         self.at_ms = 0
 
-    def is_detail(self, picture: Picture) -> bool:
+    def is_detail(self, view: ProgressView) -> bool:
         """Whether people know of the order, and nothing is asked or told but how far it is."""
-        return bool(self._comment) and _unhurried(picture)
+        return bool(self._comment) and _unhurried(view)
 
     async def bring(
-        self, hub: Hub, repository: Repository, subject: Subject, picture: Picture
+        self, hub: Hub, repository: Repository, subject: Subject, view: ProgressView
     ) -> None:
         """Every part up to date. What is refused for good is logged, once; then raises the first
         failure that may pass, or QuotaHeld."""
         later: AgentWorkOrdersError | None = None
-        for name, part in await self._parts(hub, repository, subject, picture):
-            if name in self._refused and _unhurried(picture):
+        for name, part in await self._parts(hub, repository, subject, view):
+            if name in self._refused and _unhurried(view):
                 continue
             try:
                 await part()
@@ -86,18 +86,18 @@ class Showing:
             raise later
 
     async def _parts(
-        self, hub: Hub, repository: Repository, subject: Subject, picture: Picture
+        self, hub: Hub, repository: Repository, subject: Subject, view: ProgressView
     ) -> list[tuple[str, Part]]:
         parts: list[tuple[str, Part]] = []
         if (number := subject.number) is not None:
             key = f"{self._order_id}:progress-comment"
-            parts.append((key, partial(self._say, hub, repository, number, key, picture)))
-        sha = picture.head_sha or subject.head_sha
+            parts.append((key, partial(self._say, hub, repository, number, key, view)))
+        sha = view.head_sha or subject.head_sha
         if not sha:
             return parts
         beginning = f"{self._order_id}:progress-check:"
         key = f"{beginning}{sha}"
-        parts.append((key, partial(self._judge, hub, repository, sha, key, picture)))
+        parts.append((key, partial(self._judge, hub, repository, sha, key, view)))
         for entry in await self._rooms.ledger.entries(self._order_id):
             older = entry.key.removeprefix(beginning)
             if older not in (entry.key, sha) and entry.receipt is not None:
@@ -107,27 +107,27 @@ class Showing:
         return parts
 
     async def _say(
-        self, hub: Hub, repository: Repository, number: int, key: str, picture: Picture
+        self, hub: Hub, repository: Repository, number: int, key: str, view: ProgressView
     ) -> None:
         async def look() -> dict[str, Any] | None:
             found = await hub.find_comment(repository, number, key)
             return None if found is None else {"comment_id": found.comment_id}
 
         async def do() -> dict[str, Any]:
-            made = await hub.add_comment(repository, number, picture.comment, key)
-            self._comment = picture.comment
+            made = await hub.add_comment(repository, number, view.comment, key)
+            self._comment = view.comment
             return {"comment_id": made.comment_id}
 
         receipt = await self._once(key, "comment on the subject", look, do)
-        if self._comment != picture.comment:
+        if self._comment != view.comment:
             comment_id = int(receipt["comment_id"])
-            await hub.edit_comment(repository, comment_id, picture.comment, key)
-            self._comment = picture.comment
+            await hub.edit_comment(repository, comment_id, view.comment, key)
+            self._comment = view.comment
 
     async def _judge(
-        self, hub: Hub, repository: Repository, sha: str, key: str, picture: Picture
+        self, hub: Hub, repository: Repository, sha: str, key: str, view: ProgressView
     ) -> None:
-        check, now = picture.check(sha), (picture.title, picture.conclusion or "")
+        check, now = view.check(sha), (view.title, view.conclusion or "")
 
         async def look() -> dict[str, Any] | None:
             found = await verdicts.find(hub, repository, sha, key)
@@ -176,5 +176,5 @@ class Showing:
         )
 
 
-def _unhurried(picture: Picture) -> bool:
-    return picture.state in ("running", "waiting")
+def _unhurried(view: ProgressView) -> bool:
+    return view.state in ("running", "waiting")

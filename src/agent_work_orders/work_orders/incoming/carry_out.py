@@ -20,10 +20,10 @@ from agent_work_orders.state_manager.deliveries import Outcome
 from agent_work_orders.state_manager.subjects import OrderSubject
 from agent_work_orders.tools import commit_message
 from agent_work_orders.work_orders import steer, submit
-from agent_work_orders.work_orders.github_event import GitHubEvent, Person
+from agent_work_orders.work_orders.incoming.github_event import GitHubEvent, Person
+from agent_work_orders.work_orders.incoming.triggers import Start
+from agent_work_orders.work_orders.outgoing.replies import Conversation, Replies
 from agent_work_orders.work_orders.rooms import Rooms
-from agent_work_orders.work_orders.triggers import Start
-from agent_work_orders.work_orders.voice import Spot, Voice
 
 KEY_ATTEMPTS = 3
 """A key whose order was claimed with other words and never made is passed over, so often."""
@@ -40,10 +40,10 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     delivery_id: str
 
     @property
-    def spot(self) -> Spot | None:
+    def conversation(self) -> Conversation | None:
         if not self.event.number:
             return None
-        return Spot(
+        return Conversation(
             repository=self.repository,
             repository_id=self.event.repository_id,
             number=self.event.number,
@@ -71,10 +71,10 @@ def caller_of(scene: Scene, by: Person | None, role: Role = "operator") -> Calle
 
 
 class Starter:
-    def __init__(self, rooms: Rooms, hub: Hub, voice: Voice) -> None:
+    def __init__(self, rooms: Rooms, hub: Hub, replies: Replies) -> None:
         self._rooms = rooms
         self._hub = hub
-        self._voice = voice
+        self._replies = replies
 
     async def start(self, scene: Scene, asked: Start) -> Result:
         pull, gone = await self._now(scene, asked)
@@ -91,8 +91,8 @@ class Starter:
             await self._cancel(scene, list(busy))
         order_id = await self._submit(scene, asked, pull, key)
         await self._note(scene, asked, order_id)
-        if scene.spot is not None:
-            await self._voice.react(scene.spot, scene.comment_id, "eyes")
+        if scene.conversation is not None:
+            await self._replies.react(scene.conversation, scene.comment_id, "eyes")
         return "handled", f"{asked.purpose}: {order_id}"
 
     async def _now(self, scene: Scene, asked: Start) -> tuple[PullRequest | None, str]:

@@ -20,15 +20,15 @@ from agent_work_orders.errors import AgentWorkOrdersError, Failed, Permanent, Re
 from agent_work_orders.github_integration.forge import Hub
 from agent_work_orders.github_integration.quota import Priority, QuotaHeld
 from agent_work_orders.state_manager.deliveries import DAY_MS, KEEP_MS, Delivery
-from agent_work_orders.work_orders import access, github_event, rules, triggers
-from agent_work_orders.work_orders.comment_command import USAGE
-from agent_work_orders.work_orders.comment_verbs import Verbs
-from agent_work_orders.work_orders.github_event import GitHubEvent, Person, Unusable
-from agent_work_orders.work_orders.hub_memory import HubMemory
-from agent_work_orders.work_orders.react import Result, Scene, Starter, said, scene_of
+from agent_work_orders.work_orders.incoming import github_event, repository_access, rules, triggers
+from agent_work_orders.work_orders.incoming.carry_out import Result, Scene, Starter, said, scene_of
+from agent_work_orders.work_orders.incoming.comment_command import USAGE
+from agent_work_orders.work_orders.incoming.comment_verbs import Verbs
+from agent_work_orders.work_orders.incoming.github_event import GitHubEvent, Person, Unusable
+from agent_work_orders.work_orders.incoming.permissions import HubMemory
+from agent_work_orders.work_orders.incoming.rules import Rules, RulesInvalid
+from agent_work_orders.work_orders.outgoing.replies import Replies, Silent
 from agent_work_orders.work_orders.rooms import Rooms
-from agent_work_orders.work_orders.rules import Rules, RulesInvalid
-from agent_work_orders.work_orders.voice import Silent, Voice
 
 MAX_ATTEMPTS = 5
 GIVE_UP_MS = 3 * DAY_MS
@@ -49,16 +49,16 @@ class Intake:
         *,
         server_url: str,
         server_rules: Rules = rules.DEFAULTS,
-        voice: Voice | None = None,
+        replies: Replies | None = None,
     ) -> None:
         self._rooms = rooms
         self._server_url = server_url
-        self._voice = voice or Silent()
+        self._replies = replies or Silent()
         self._hub = hub
         if hub is not None:
             self._memory = HubMemory(hub, rooms.clock, server_rules)
-            self._starter = Starter(rooms, hub, self._voice)
-        self._verbs = Verbs(rooms, self._voice, server_url)
+            self._starter = Starter(rooms, hub, self._replies)
+        self._verbs = Verbs(rooms, self._replies, server_url)
         self._woken = asyncio.Event()
         self._later: dict[int, tuple[int, int, str]] = {}
         """By number: not before when, after how many failures, and the last reason."""
@@ -157,7 +157,9 @@ class Intake:
             return "ignored", f"not as GitHub sends it: {error}"
         changed = triggers.access_change(event)
         if changed is not None:
-            orders = await access.change(self._rooms, self._server_url, changed, self._hub)
+            orders = await repository_access.change(
+                self._rooms, self._server_url, changed, self._hub
+            )
             return "handled", f"{changed.why}: {len(orders)} orders"
         if event.name == "push" and event.branch == event.default_branch and self._hub is not None:
             self._memory.forget_rules(event.repository_id)
@@ -236,9 +238,9 @@ class Intake:
         return ("failed" if error.code == "agent_missing" else "ignored"), str(error)
 
     async def _say(self, scene: Scene, key: str, text: str) -> None:
-        if scene.spot is not None:
+        if scene.conversation is not None:
             whole = f"github:{scene.event.repository_id}:{scene.event.subject}:{key}"
-            await self._voice.say(scene.spot, whole, self._rooms.redact(text))
+            await self._replies.say(scene.conversation, whole, self._rooms.redact(text))
 
     async def _audit(self, event: GitHubEvent, why: str) -> None:
         await self._rooms.audit.append(

@@ -11,8 +11,8 @@ from agent_work_orders.github_integration.forge import Hub, Repository
 from agent_work_orders.github_integration.forges import full_name_of
 from agent_work_orders.repositories import url
 from agent_work_orders.state_manager.records import OrderFilter
+from agent_work_orders.work_orders.incoming.triggers import AccessChanged
 from agent_work_orders.work_orders.rooms import Rooms
-from agent_work_orders.work_orders.triggers import AccessChanged
 from agent_work_orders.workflow_engine import events as on
 
 ACCESS_LOST = "access_lost"

@@ -7,7 +7,7 @@ from typing import Any
 from agent_work_orders.state_manager.audit import AuditEntry
 from agent_work_orders.state_manager.journal import Beside
 from agent_work_orders.state_manager.records import OrderRecord
-from agent_work_orders.work_orders import verification
+from agent_work_orders.work_orders.read_side import verification
 from agent_work_orders.workflow_engine import phases, rollback
 from agent_work_orders.workflow_engine.events import Usage
 from agent_work_orders.workflow_engine.run import ROOT, Run, TaskRun

@@ -17,20 +17,20 @@ from agent_work_orders.state_manager.approvals import ApprovalRecord
 from agent_work_orders.state_manager.ledger import Entry
 from agent_work_orders.state_manager.records import OrderFilter
 from agent_work_orders.work_orders import approvals, find, steer
-from agent_work_orders.work_orders.comment_command import USAGE
-from agent_work_orders.work_orders.react import Result, Scene, caller_of, said
+from agent_work_orders.work_orders.incoming.carry_out import Result, Scene, caller_of, said
+from agent_work_orders.work_orders.incoming.comment_command import USAGE
+from agent_work_orders.work_orders.incoming.triggers import Command
+from agent_work_orders.work_orders.outgoing.replies import Replies
 from agent_work_orders.work_orders.rooms import Rooms
-from agent_work_orders.work_orders.triggers import Command
-from agent_work_orders.work_orders.voice import Voice
 
 LOOKED_AT = 500
 """Orders of a repository among which that of a pull request is looked for."""
 
 
 class Verbs:
-    def __init__(self, rooms: Rooms, voice: Voice, server_url: str) -> None:
+    def __init__(self, rooms: Rooms, replies: Replies, server_url: str) -> None:
         self._rooms = rooms
-        self._voice = voice
+        self._replies = replies
         self._server_url = server_url
 
     async def do(self, scene: Scene, asked: Command) -> Result:
@@ -48,9 +48,9 @@ class Verbs:
             if error.status == 503:
                 raise
             outcome = f"Not done: {said(error)}"
-        if scene.spot is not None:
-            await self._voice.react(scene.spot, scene.comment_id, "eyes")
-            await self._voice.say(scene.spot, key, outcome)
+        if scene.conversation is not None:
+            await self._replies.react(scene.conversation, scene.comment_id, "eyes")
+            await self._replies.say(scene.conversation, key, outcome)
         await rooms.ledger.receive(key, {"outcome": outcome}, at_ms=rooms.clock.now_ms())
         return "handled", f"{asked.verb}: {outcome}"[:500]
 

@@ -21,7 +21,7 @@ from agent_work_orders.errors import AgentWorkOrdersError, NotFound, Permanent
 from agent_work_orders.github_integration.hook import Hook, Sent
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.state_manager.deliveries import DAY_MS
-from agent_work_orders.work_orders import triggers
+from agent_work_orders.work_orders.incoming import triggers
 from agent_work_orders.work_orders.rooms import Rooms
 
 EVERY_S = 240.0

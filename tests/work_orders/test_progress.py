@@ -14,9 +14,14 @@ from agent_work_orders.github_integration.forge import Check, Comment, Repositor
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.testing.conformance.engine import compiled, order_facts
 from agent_work_orders.testing.fakes.memory_ledger import MemoryLedger
-from agent_work_orders.work_orders import reporter as reporters
-from agent_work_orders.work_orders.reporter import EVERY_MS, LONGEST_PAUSE_MS, TRIES, Reporter
-from agent_work_orders.work_orders.voice import Spot
+from agent_work_orders.work_orders.outgoing import progress as reporters
+from agent_work_orders.work_orders.outgoing.progress import (
+    EVERY_MS,
+    LONGEST_PAUSE_MS,
+    TRIES,
+    ProgressReporter,
+)
+from agent_work_orders.work_orders.outgoing.replies import Conversation
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine import run as runs
 from agent_work_orders.workflow_engine.compiler import plan_hash
@@ -28,7 +33,9 @@ SHA = "a" * 40
 PLAN = compiled(
     "name: two\ntasks:\n  one: {uses: fake.echo}\n  two: {needs: [one], uses: fake.echo}"
 )
-SPOT = Spot(repository=Repository(key="k", full_name="acme/site"), repository_id=1, number=7)
+SPOT = Conversation(
+    repository=Repository(key="k", full_name="acme/site"), repository_id=1, number=7
+)
 
 
 class Hub:
@@ -135,7 +142,7 @@ class Desk:
             on.Submitted(at_ms=1, plan_hash=plan_hash(PLAN), inputs={}, order=facts, by="ann")
         )
 
-    def fresh(self) -> Reporter:
+    def fresh(self) -> ProgressReporter:
         """As after a restart."""
         place = SimpleNamespace(hub=self.hub, hub_at=lambda _key, _url: (self.hub, SPOT.repository))
 
@@ -150,7 +157,7 @@ class Desk:
             log=lambda _order, event, _level, _fields: self.logged.append(event),
             order_url=lambda order_id: f"https://orders.example/orders/{order_id}",
         )
-        self.reporter = Reporter(cast(Any, rooms))
+        self.reporter = ProgressReporter(cast(Any, rooms))
         return self.reporter
 
     def tell(self, event: on.AnyEvent) -> None:

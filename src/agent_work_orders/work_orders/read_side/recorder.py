@@ -22,7 +22,7 @@ from agent_work_orders.ids import order_of
 from agent_work_orders.state_manager.approvals import ApprovalRecord
 from agent_work_orders.state_manager.journal import Quarantined
 from agent_work_orders.state_manager.records import MAX_LIMIT, OrderFilter, OrderRecord
-from agent_work_orders.work_orders import projection, questions
+from agent_work_orders.work_orders.read_side import open_questions, projection
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine import phases
@@ -35,7 +35,7 @@ LATER_S = 1.0
 OPEN_ORDERS = OrderFilter(status=("pending", "running", "paused", "waiting"))
 
 
-class Scribe:
+class Recorder:
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
         self._dirty: dict[str, tuple[Run, int, set[str]]] = {}
@@ -69,7 +69,7 @@ class Scribe:
         if self._handle is not None:
             self._handle.cancel()
         self.flush()
-        await self._rooms.telling.settled()
+        await self._rooms.backlog.settled()
 
     async def catch_up(self, open_runs: Iterable[str] = ()) -> None:
         """At start: whatever may be behind the journal is read from it again. That is every order
@@ -141,12 +141,12 @@ class Scribe:
     def _approvals(self, change: Change) -> None:
         if change.before.tasks is change.after.tasks:
             return
-        for path in questions.gated(change.after):
+        for path in open_questions.gated(change.after):
             task = change.after.tasks[path]
             old = change.before.tasks.get(path)
             stopped = task.state == "cancelled" and (old is None or old.state != "cancelled")
             if task.gate is not None and (stopped or old is None or old.gate != task.gate):
-                self._rooms.telling.begin(self._tell(change.after, path, task))
+                self._rooms.backlog.begin(self._tell(change.after, path, task))
 
     async def _tell(self, run: Run, path: str, task: TaskRun) -> None:
         with suppress(AgentWorkOrdersError):  # the journal cannot write; the next start mends it
@@ -157,7 +157,7 @@ class Scribe:
         assert gate is not None
         if gate.facts is None and task.state == "awaiting_approval":
             return  # nobody is asked before it is known what they are shown
-        approval_id = questions.approval_id_of(run.run_id, path, task.generation, gate.round)
+        approval_id = open_questions.approval_id_of(run.run_id, path, task.generation, gate.round)
         await self._void_earlier(run.run_id, path, approval_id)
         await rooms.approvals.ask(
             ApprovalRecord(
