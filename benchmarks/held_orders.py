@@ -92,14 +92,14 @@ async def work(options: argparse.Namespace, answers: Answers) -> None:
     engine = EmbeddedEngine(store.journal, desk, clock, limits=limits)
     engine.observe(observe)
     await engine.start()
-    known = set(engine.open_runs())
+    known = set(await engine.open_runs())
     answers.say(phase="started", open=len(known))
     for number in range(options.orders):
         if f"crash-{number}" not in known:
             await submit(engine, clock, f"crash-{number}")
     while held.inside < min(options.running, options.orders - len(ended)):
         await asyncio.sleep(POLL_S / 10)
-    answers.say(phase="held", open=len(set(engine.open_runs())))
+    answers.say(phase="held", open=len(set(await engine.open_runs())))
     await over.wait()
     waits = held.waits_s or [0.0]
     answers.say(result={"ended": len(ended), "slot_wait_max_s": max(waits), "waits": len(waits)})

@@ -85,7 +85,7 @@ class Orders:
         self._loop.run(self._work(new))
 
     async def _work(self, new: submit.NewOrder) -> None:
-        made = await submit.submit(self._house.rooms, new, LOCAL_OPERATOR)
+        made = await submit.submit(self._house.context, new, LOCAL_OPERATOR)
         ended = self._ended.setdefault(made.agent_work_order_id, asyncio.Event())
         async with asyncio.timeout(ORDER_LIMIT_S):
             await ended.wait()

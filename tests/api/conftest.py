@@ -123,7 +123,7 @@ def as_key(app: Any, house: House) -> Callable[..., Any]:
         role: Any, repositories: list[Path] | None = None
     ) -> AsyncIterator[httpx.AsyncClient]:
         keys = None if repositories is None else [url.parse(str(one)).key for one in repositories]
-        _, token = await house.rooms.keys.create(f"a {role}", role, repositories=keys)
+        _, token = await house.context.store.keys.create(f"a {role}", role, repositories=keys)
         async with client_of(app, token) as client:
             yield client
 

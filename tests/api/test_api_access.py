@@ -134,8 +134,8 @@ def test_only_the_description_is_left_out_of_it(app: Any) -> None:
 async def test_without_a_valid_key_nothing_is_said(
     app: Any, house: House, made_client: Any, order_body: Any, subject: tuple[str, str]
 ) -> None:
-    revoked, token = await house.rooms.keys.create("old", "admin")
-    await house.rooms.keys.revoke(revoked.key_id)
+    revoked, token = await house.context.store.keys.create("old", "admin")
+    await house.context.store.keys.revoke(revoked.key_id)
     tokens = [None, "wrong", "key-aaaaaaaaaaaaaaaa.wrong", token, house.local_key + "x"]
     for given in tokens:
         app.middleware_stack = None

@@ -90,7 +90,7 @@ def listen(address: str, house: House) -> Callable[..., Any]:
 def publish(house: House, count: int, start: int = 0, order: str = "wo-aaaaaaaaaaaaaaaa") -> None:
     for number in range(start, start + count):
         body = json.dumps({"level": "info", "event": "tick", "number": number}).encode()
-        house.rooms.feed.publish(order, "log", 1_000, body)
+        house.context.store.feed.publish(order, "log", 1_000, body)
 
 
 async def test_an_order_is_seen_live(listen: Any, client: Any, order_body: Any, reach: Any) -> None:
@@ -116,7 +116,7 @@ async def test_an_order_is_seen_live(listen: Any, client: Any, order_body: Any, 
 @pytest.mark.fault("K10")
 async def test_no_gap_and_no_duplicate_across_reconnects(listen: Any, house: House) -> None:
     total, got = 3_000, []
-    last = house.rooms.feed.latest()
+    last = house.context.store.feed.latest()
     publish(house, 500)
 
     async def keep_publishing() -> None:
@@ -138,7 +138,7 @@ async def test_no_gap_and_no_duplicate_across_reconnects(listen: Any, house: Hou
 
 @pytest.mark.fault("K10")
 async def test_many_listen_at_once(listen: Any, house: House) -> None:
-    start = house.rooms.feed.latest()
+    start = house.context.store.feed.latest()
 
     async def one() -> list[int]:
         async with listen(after=start) as reader:
@@ -177,7 +177,7 @@ async def test_events_of_other_repositories_are_not_sent(
     listen: Any, house: House, client: Any, order_body: Any, other_repository: Any, repository: Any
 ) -> None:
     mine = url.parse(str(other_repository)).key
-    _, token = await house.rooms.keys.create("other", "viewer", repositories=[mine])
+    _, token = await house.context.store.keys.create("other", "viewer", repositories=[mine])
     async with listen(token, after=0) as caught_up, listen(token) as live:
         await client.post("/api/agent-work-orders", json=order_body())
         publish(house, 3)
@@ -194,8 +194,8 @@ async def test_events_of_other_repositories_are_not_sent(
 
 async def test_a_lost_past_is_said(listen: Any, house: House) -> None:
     publish(house, 100)
-    oldest = house.rooms.feed.latest() - 100
-    await house.rooms.feed.trim(10)
+    oldest = house.context.store.feed.latest() - 100
+    await house.context.store.feed.trim(10)
     async with listen(after=oldest) as reader:
         assert (await reader.next())[1] == "reset"
         assert (await reader.next())[2]["number"] == 90
@@ -214,7 +214,7 @@ async def test_a_wrong_last_id_is_refused(client: Any) -> None:
 
 
 async def test_a_slow_reader_is_let_go_and_memory_stays_bounded(house: House) -> None:
-    hub = hubs.Hub(house.rooms)
+    hub = hubs.Hub(house.context)
     slow, quick = (hubs.Listener(LOCAL_OPERATOR, None) for _ in range(2))
     hub.join(slow)
     hub.join(quick)
@@ -236,12 +236,12 @@ async def test_a_revoked_key_stops_listening(
     listen: Any, house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "HEARTBEAT_S", 0.1)
-    key, token = await house.rooms.keys.create("soon gone", "viewer")
+    key, token = await house.context.store.keys.create("soon gone", "viewer")
     async with listen(token) as reader:
         publish(house, 1)
         await reader.next()
         await asyncio.sleep(0.3)
-        await house.rooms.keys.revoke(key.key_id)
+        await house.context.store.keys.revoke(key.key_id)
         kinds = []
         with pytest.raises(EOFError):
             while True:
@@ -250,7 +250,7 @@ async def test_a_revoked_key_stops_listening(
 
 
 async def test_too_many_listeners_are_turned_away(house: House) -> None:
-    hub = hubs.Hub(house.rooms)
+    hub = hubs.Hub(house.context)
     listeners = [hubs.Listener(LOCAL_OPERATOR, None) for _ in range(hubs.MAX_LISTENERS)]
     for listener in listeners:
         hub.join(listener)

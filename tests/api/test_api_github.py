@@ -41,7 +41,7 @@ async def test_other_fields_and_statuses_are_refused(client: Any) -> None:
 
 
 async def test_deliveries_are_listed_shown_and_tried_again(client: Any, house: House) -> None:
-    deliveries = house.rooms.deliveries
+    deliveries = house.context.store.deliveries
     for guid in ("aa", "bb"):
         await deliveries.take(guid, "push", b"{}", 1_800_000_000_000)
     await deliveries.settle(deliveries.waiting()[0].n, "failed", "five times", 1)
@@ -55,7 +55,9 @@ async def test_deliveries_are_listed_shown_and_tried_again(client: Any, house: H
     assert (one["why"], one["can_be_retried"]) == ("five times", True)
     again = await client.post("/api/deliveries/aa/retry")
     assert again.json()["delivery"]["state"] == "waiting"
-    assert ("local", "delivery.retry") in [(r.who, r.what) for r in house.rooms.audit.page()]
+    assert ("local", "delivery.retry") in [
+        (r.who, r.what) for r in house.context.store.audit.page()
+    ]
     twice = await client.post("/api/deliveries/aa/retry")
     assert (twice.status_code, twice.json()["code"]) == (409, "delivery_not_failed")
     assert (await client.get("/api/deliveries/cc")).status_code == 404

@@ -109,7 +109,7 @@ async def test_a_planted_cookie_does_not_lock_people_out(
     app: Any, house: House, made_client: Any, anyone: httpx.AsyncClient, page: Page
 ) -> None:
     """Nor does it make them somebody else: the page is who it was."""
-    _, token = await house.rooms.keys.create("mallory", "viewer")
+    _, token = await house.context.store.keys.create("mallory", "viewer")
     planted = await sign_in(app, made_client, house, key=token)
     for before in (planted.cookie, "awo_session=nonsense", "awo_session="):
         answer = await anyone.get("/api/session", headers=page.headers(before=before))
@@ -139,10 +139,10 @@ async def test_after_signing_out_it_is_worth_nothing(anyone: httpx.AsyncClient, 
 async def test_a_revoked_key_takes_its_pages_with_it(
     app: Any, house: House, made_client: Any, anyone: httpx.AsyncClient
 ) -> None:
-    key, token = await house.rooms.keys.create("ann", "operator")
+    key, token = await house.context.store.keys.create("ann", "operator")
     page = await sign_in(app, made_client, house, key=token)
     assert (await anyone.get(ORDERS, headers=page.headers())).status_code == 200
-    await house.rooms.keys.revoke(key.key_id)
+    await house.context.store.keys.revoke(key.key_id)
     answer = await anyone.get(ORDERS, headers=page.headers())
     assert code_of(answer) == (401, "session_ended")
 
@@ -153,7 +153,7 @@ async def test_it_outlives_the_server_but_not_the_local_key(
     """A new local key signs out everybody's pages, those of other keys too."""
     pages = {}
     async with open_house(settings) as house:
-        _, token = await house.rooms.keys.create("ann", "viewer")
+        _, token = await house.context.store.keys.create("ann", "viewer")
         for name, key in (("local", None), ("ann", token)):
             pages[name] = await sign_in(create_app(house), made_client, house, key)
     async with open_house(settings) as house, made_client(create_app(house), None) as client:

@@ -133,7 +133,7 @@ async def test_beyond_this_machine_only_with_keys(tmp_path: Path) -> None:
         assert await said(process) == ["bind_needs_keys"]
         assert await process.wait() == 3
     async with open_house(Settings(home=home)) as house:
-        await house.rooms.keys.create("ci", "viewer")
+        await house.context.store.keys.create("ci", "viewer")
     async with child(home, "0.0.0.0") as process:
         address, key = await said(process)
         port = address.rsplit(":", 1)[1]

@@ -84,7 +84,7 @@ async def test_over_https_only_we_can_set_the_cookie(
 async def test_a_key_signs_in_with_what_it_has(
     app: Any, house: House, made_client: Any, repository: Any
 ) -> None:
-    key, token = await house.rooms.keys.create("ann", "viewer", repositories=["r-1"])
+    key, token = await house.context.store.keys.create("ann", "viewer", repositories=["r-1"])
     async with made_client(app, None) as client:
         session = await signed_in(client, key=token)
         assert (session["role"], session["repositories"]) == ("viewer", ["r-1"])
@@ -98,7 +98,7 @@ async def test_a_key_signs_in_with_what_it_has(
         async with made_client(app, None) as second:
             assert (await signed_in(second, token=offered))["role"] == "viewer"
         late = (await client.post("/api/session/links", headers=OURS)).json()["path"]
-        await house.rooms.keys.revoke(key.key_id)
+        await house.context.store.keys.revoke(key.key_id)
         assert code_of(await client.get("/api/session")) == (401, "session_ended")
         gone = await client.post("/api/session", json={"token": late.partition("#")[2]})
         assert code_of(gone) == (401, "link_invalid")

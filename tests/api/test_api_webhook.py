@@ -50,7 +50,7 @@ async def post(door: httpx.AsyncClient, body: bytes, **given: Any) -> httpx.Resp
 
 
 def kept(house: House) -> list[Any]:
-    return house.rooms.deliveries.page()
+    return house.context.store.deliveries.page()
 
 
 async def test_a_delivery_is_kept_before_it_is_answered(
@@ -60,7 +60,7 @@ async def test_a_delivery_is_kept_before_it_is_answered(
     assert (answer.status_code, answer.json()) == (
         202, {"delivery_id": GUID, "status": "accepted"},
     )  # fmt: skip
-    [one] = house.rooms.deliveries.waiting()
+    [one] = house.context.store.deliveries.waiting()
     assert (one.event, one.body) == ("issues", BODY), "the raw bytes"
     again = await post(door, BODY, headers=headers(BODY))
     assert again.json()["status"] == "duplicate"
@@ -168,7 +168,7 @@ async def test_a_form_is_read_like_json(
     body = as_form(content)
     answer = await post(door, body, headers=headers(body, **FORM))
     assert (answer.status_code, answer.json()["status"]) == (202, "accepted")
-    [one] = house.rooms.deliveries.waiting()
+    [one] = house.context.store.deliveries.waiting()
     assert one.body == content
     unsigned = await post(door, body, headers=headers(content, **FORM))
     assert unsigned.status_code == 401, "the raw bytes are what is signed"
@@ -240,7 +240,7 @@ async def test_it_is_too_large_by_header_and_by_counting(
 async def test_a_large_one_is_taken(door: httpx.AsyncClient, house: House) -> None:
     body = b'{"a": "' + b"x" * (2 * 1024 * 1024) + b'"}'
     assert (await post(door, body, headers=headers(body))).status_code == 202
-    assert house.rooms.deliveries.waiting()[0].body == body
+    assert house.context.store.deliveries.waiting()[0].body == body
 
 
 class Slow:
@@ -249,8 +249,8 @@ class Slow:
     def __init__(self, house: House, **given: Any) -> None:
         self.sent: list[Any] = []
         self.layer = Webhook(
-            self.nobody, deliveries=house.rooms.deliveries, secrets=(NEW,),
-            clock=house.rooms.clock, log=house.rooms.log, **given,
+            self.nobody, deliveries=house.context.store.deliveries, secrets=(NEW,),
+            clock=house.context.clock, log=house.context.log, **given,
         )  # fmt: skip
 
     async def nobody(self, *_: Any) -> None:

@@ -66,13 +66,13 @@ async def populate(folder: Path) -> list[Original]:
             await site.until(order_id, "waiting")
         await site.until(await site.submit(title="ä" * 40), "completed")
         await site.until(await site.submit(script=FAILING), "failed")
-        await site.house.rooms.backlog.settled()
+        await site.house.context.backlog.settled()
         await site.stop()
         shutil.copytree(site.home, folder / "closed")
         await site.start()
         await site.until(await site.submit(script=LATER), "waiting")
         await site.until(await site.submit(script=FAILING), "failed")
-        await site.house.rooms.backlog.settled()
+        await site.house.context.backlog.settled()
         await asyncio.sleep(0.3)
         shutil.copytree(site.home, folder / "killed")
     return [Original(home, await observe(home)) for home in (folder / "closed", folder / "killed")]
@@ -101,25 +101,25 @@ async def look(home: Path) -> tuple[Seen, str]:
     settings = load({"AWO_DRAIN_S": "0"}, home=home)
     try:
         async with open_house(settings, takes=lambda _order: False) as house:
-            return await _seen(house.rooms), ""
+            return await _seen(house.context), ""
     except AgentWorkOrdersError as error:
         if not error.hint:
             raise
         return {}, error.code
 
 
-async def _seen(rooms: Any) -> Seen:
+async def _seen(context: Any) -> Seen:
     seen: Seen = {}
-    page = inspect.page(rooms, LOCAL_OPERATOR, OrderFilter(), limit=500)
+    page = inspect.page(context, LOCAL_OPERATOR, OrderFilter(), limit=500)
     for line in page.agent_work_orders:
         order_id = line.agent_work_order_id
         try:
             # As `inspect.show`, without git, which no bit here concerns.
-            row = find.record_of(rooms, order_id, LOCAL_OPERATOR)
-            run = await find.run_of(rooms, row.agent_work_order_id)
+            row = find.record_of(context, order_id, LOCAL_OPERATOR)
+            run = await find.run_of(context, row.agent_work_order_id)
             shown = projection.record(run, row.run_seq)
-            tasks = await inspect.tasks(rooms, order_id, LOCAL_OPERATOR)
-            asked = await approvals.of_order(rooms, order_id, LOCAL_OPERATOR)
+            tasks = await inspect.tasks(context, order_id, LOCAL_OPERATOR)
+            asked = await approvals.of_order(context, order_id, LOCAL_OPERATOR)
         except AgentWorkOrdersError as error:
             seen[order_id] = f"named: {error.code}"
             continue

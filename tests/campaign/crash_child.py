@@ -57,29 +57,29 @@ def break_something(what: str) -> None:
 
 
 async def answer(house: House, asked: dict[str, Any]) -> dict[str, Any]:
-    rooms = house.rooms
+    context = house.context
     match asked["verb"]:
         case "submit":
             new = msgspec.convert(asked["order"], submit.NewOrder)
             try:
-                made = await submit.submit(rooms, new, LOCAL_OPERATOR)
+                made = await submit.submit(context, new, LOCAL_OPERATOR)
             except AgentWorkOrdersError as error:
                 return {"refused": error.code, "message": error.message}
             return {"order": made.agent_work_order_id}
         case "open":
-            return {"open": len(house.engine.open_runs()), "health": house.engine.health()}
+            return {"open": len(await house.engine.open_runs()), "health": house.engine.health()}
         case "look":
-            row = rooms.records.get(asked["order"])
+            row = context.store.records.get(asked["order"])
             run = await house.engine.run(asked["order"])
             if row is None or run is None:
                 return {"missing": True, "record": row is not None, "run": run is not None}
-            shown = await inspect.show(rooms, asked["order"], LOCAL_OPERATOR)
+            shown = await inspect.show(context, asked["order"], LOCAL_OPERATOR)
             return {
                 "status": shown.record.status,
                 "listed": row.status,
                 "branch": shown.record.git_branch_name,
                 "error": shown.record.error_code,
-                "tasks": await inspect.tasks(rooms, asked["order"], LOCAL_OPERATOR),
+                "tasks": await inspect.tasks(context, asked["order"], LOCAL_OPERATOR),
             }
         case "verify":
             return {

@@ -164,7 +164,7 @@ class Desk:
     def fresh(self) -> None:
         """As after a restart: nothing is remembered but what is stored."""
         self.intake = Intake(
-            self.house.rooms,
+            self.house.context,
             self.hub,  # type: ignore[arg-type]
             server_url=self.server_url,
             replies=self.heard,
@@ -172,26 +172,28 @@ class Desk:
 
     async def take(self, event: str, payload: Any, guid: str | None = None) -> str:
         body = payload if isinstance(payload, bytes) else msgspec.json.encode(payload)
-        made = guid or str(uuid.UUID(int=len(self.house.rooms.deliveries.page(limit=500)) + 1))
-        await self.house.rooms.deliveries.take(made, event, body, self.clock.at_ms)
+        made = guid or str(
+            uuid.UUID(int=len(self.house.context.store.deliveries.page(limit=500)) + 1)
+        )
+        await self.house.context.store.deliveries.take(made, event, body, self.clock.at_ms)
         return made
 
     async def deliver(self, event: str, payload: Any, guid: str | None = None) -> DeliveryRecord:
         made = await self.take(event, payload, guid)
         await self.intake.sweep()
-        found = self.house.rooms.deliveries.find(made)
+        found = self.house.context.store.deliveries.find(made)
         assert found is not None
         return found
 
     def orders(self) -> list[OrderRecord]:
-        page = self.house.rooms.records.page(descending=False)
+        page = self.house.context.store.records.page(descending=False)
         return list(page.agent_work_orders)
 
     def audited(self) -> list[tuple[str, str]]:
-        return [(row.who, row.what) for row in self.house.rooms.audit.page(limit=500)]
+        return [(row.who, row.what) for row in self.house.context.store.audit.page(limit=500)]
 
     async def run_of(self, order_id: str) -> Any:
-        run = await self.house.rooms.engine.run(order_id)
+        run = await self.house.context.runs.run(order_id)
         assert run is not None
         return run
 

@@ -17,7 +17,7 @@ from agent_work_orders.settings import load
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME, Synchronous
 from agent_work_orders.work_orders import inspect, submit
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.context import Context
 
 SCRIPT = "default: [{write: {path: made.txt, content: made}}, {text: done}]"
 IDLE = "default: [{delay: 60}]"
@@ -76,8 +76,8 @@ class Site:
         await self.start()
 
     @property
-    def rooms(self) -> Rooms:
-        return self.house.rooms
+    def context(self) -> Context:
+        return self.house.context
 
     def new(self, **given: Any) -> submit.NewOrder:
         script = given.pop("script", SCRIPT)
@@ -91,11 +91,11 @@ class Site:
         return submit.NewOrder(**whole)
 
     async def submit(self, caller: Caller = LOCAL_OPERATOR, **given: Any) -> str:
-        made = await submit.submit(self.rooms, self.new(**given), caller)
+        made = await submit.submit(self.context, self.new(**given), caller)
         return made.agent_work_order_id
 
     async def show(self, order_id: str) -> OrderRecord:
-        return (await inspect.show(self.rooms, order_id, LOCAL_OPERATOR)).record
+        return (await inspect.show(self.context, order_id, LOCAL_OPERATOR)).record
 
     async def until(self, order_id: str, *statuses: str) -> OrderRecord:
         async with asyncio.timeout(60):
@@ -107,7 +107,7 @@ class Site:
                 await asyncio.sleep(0.01)
 
     async def task(self, order_id: str, path: str) -> dict[str, Any]:
-        tasks = await inspect.tasks(self.rooms, order_id, LOCAL_OPERATOR)
+        tasks = await inspect.tasks(self.context, order_id, LOCAL_OPERATOR)
         return next(task for task in tasks if task["path"] == path)
 
     async def until_task(self, order_id: str, path: str, state: str) -> dict[str, Any]:

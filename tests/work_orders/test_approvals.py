@@ -31,14 +31,14 @@ async def asked(site: Site, expires: str = "1h") -> tuple[str, ApprovalRecord]:
 
 async def question(site: Site, order_id: str) -> ApprovalRecord:
     async with asyncio.timeout(10):
-        while not (found := await approvals.of_order(site.rooms, order_id, LOCAL_OPERATOR)):
+        while not (found := await approvals.of_order(site.context, order_id, LOCAL_OPERATOR)):
             await asyncio.sleep(0.01)
         return found[-1]
 
 
 async def settled(site: Site, approval_id: str) -> ApprovalRecord:
     async with asyncio.timeout(10):
-        while (one := approvals.get(site.rooms, approval_id, LOCAL_OPERATOR)).state == "asked":
+        while (one := approvals.get(site.context, approval_id, LOCAL_OPERATOR)).state == "asked":
             await asyncio.sleep(0.01)
         return one
 
@@ -47,28 +47,30 @@ async def test_yes_runs_what_was_shown(site: Site) -> None:
     order_id, one = await asked(site)
     assert (one.message, one.state, one.path) == ("Go on?", "asked", "ask")
     assert one.subject["input"] == {"argv": ["echo", "went"]}
-    assert await approvals.asked(site.rooms, APPROVER) == [one]
+    assert await approvals.asked(site.context, APPROVER) == [one]
     decided = await approvals.decide(
-        site.rooms, one.approval_id, APPROVER, approved=True, comment="fine",
+        site.context, one.approval_id, APPROVER, approved=True, comment="fine",
         subject_hash=one.subject_hash,
     )  # fmt: skip
     assert (decided.state, decided.decided_by, decided.comment) == ("approved", "ann", "fine")
     await site.until(order_id, "completed")
     kept = await settled(site, one.approval_id)
     assert (kept.state, kept.decided_by, kept.comment) == ("approved", "ann", "fine")
-    assert await approvals.asked(site.rooms, APPROVER) == []
-    [entry] = [e for e in site.rooms.audit.page(order_id=order_id) if e.what == "approval.approve"]
+    assert await approvals.asked(site.context, APPROVER) == []
+    [entry] = [
+        e for e in site.context.store.audit.page(order_id=order_id) if e.what == "approval.approve"
+    ]
     assert entry.who == "ann" and entry.details["subject_hash"] == one.subject_hash
 
 
 async def test_no_fails_the_order(site: Site) -> None:
     order_id, one = await asked(site)
-    await approvals.decide(site.rooms, one.approval_id, APPROVER, approved=False)
+    await approvals.decide(site.context, one.approval_id, APPROVER, approved=False)
     record = await site.until(order_id, "failed")
     assert record.error_code == "approval_rejected" and record.error_hint
     assert (await settled(site, one.approval_id)).state == "rejected"
     # A retry asks again: another question, open until somebody answers.
-    await steer.retry(site.rooms, order_id, LOCAL_OPERATOR)
+    await steer.retry(site.context, order_id, LOCAL_OPERATOR)
     await site.until(order_id, "waiting")
     async with asyncio.timeout(10):
         while (again := await question(site, order_id)).approval_id == one.approval_id:
@@ -82,14 +84,14 @@ async def test_nobody_else_decides(site: Site) -> None:
     for role in ("viewer", "operator"):
         with pytest.raises(Forbidden):
             await approvals.decide(
-                site.rooms, one.approval_id, Caller(name="x", role=role), approved=True
+                site.context, one.approval_id, Caller(name="x", role=role), approved=True
             )
     stranger = Caller(name="x", role="admin", repositories=("other-1",))
     with pytest.raises(NotFound):
-        await approvals.decide(site.rooms, one.approval_id, stranger, approved=True)
-    assert await approvals.asked(site.rooms, stranger) == []
+        await approvals.decide(site.context, one.approval_id, stranger, approved=True)
+    assert await approvals.asked(site.context, stranger) == []
     with pytest.raises(NotFound):
-        await approvals.decide(site.rooms, "no-such", APPROVER, approved=True)
+        await approvals.decide(site.context, "no-such", APPROVER, approved=True)
     assert site.written() == before
 
 
@@ -98,7 +100,7 @@ async def test_a_decision_about_something_else_is_void(site: Site) -> None:
     order_id, one = await asked(site)
     with pytest.raises(Conflict) as changed:
         await approvals.decide(
-            site.rooms, one.approval_id, APPROVER, approved=True, subject_hash="0" * 64
+            site.context, one.approval_id, APPROVER, approved=True, subject_hash="0" * 64
         )
     assert changed.value.code == "approval_subject_changed"
     assert (await site.show(order_id)).status == "waiting"
@@ -110,14 +112,14 @@ async def test_of_many_decisions_one_wins_and_the_others_are_told(site: Site) ->
     results = await asyncio.gather(
         *(
             approvals.decide(
-                site.rooms,
+                site.context,
                 one.approval_id,
                 Caller(name=f"p{number}", role="approver"),
                 approved=number % 2 == 0,
             )
             for number in range(6)
         ),
-        steer.cancel(site.rooms, order_id, LOCAL_OPERATOR),
+        steer.cancel(site.context, order_id, LOCAL_OPERATOR),
         return_exceptions=True,
     )
     told = [result for result in results if isinstance(result, Conflict)]
@@ -131,11 +133,11 @@ async def test_of_many_decisions_one_wins_and_the_others_are_told(site: Site) ->
 @pytest.mark.fault("J9")
 async def test_a_cancelled_question_cannot_be_answered(site: Site) -> None:
     order_id, one = await asked(site)
-    await steer.cancel(site.rooms, order_id, LOCAL_OPERATOR)
+    await steer.cancel(site.context, order_id, LOCAL_OPERATOR)
     await site.until(order_id, "cancelled")
     assert (await settled(site, one.approval_id)).state == "void"
     with pytest.raises(Conflict):
-        await approvals.decide(site.rooms, one.approval_id, APPROVER, approved=True)
+        await approvals.decide(site.context, one.approval_id, APPROVER, approved=True)
 
 
 async def test_a_question_expires(site: Site) -> None:
@@ -150,7 +152,7 @@ async def test_questions_are_the_same_after_a_restart(site: Site) -> None:
     order_id, one = await asked(site)
     await site.restart()
     assert await question(site, order_id) == one
-    await approvals.decide(site.rooms, one.approval_id, APPROVER, approved=True)
+    await approvals.decide(site.context, one.approval_id, APPROVER, approved=True)
     await site.until(order_id, "completed")
     await site.restart()
     assert (await question(site, order_id)).state == "approved"

@@ -62,7 +62,7 @@ async def questions(
     site: Site, order_id: str, enough: Callable[[list[ApprovalRecord]], bool]
 ) -> list[ApprovalRecord]:
     async with asyncio.timeout(60):
-        while not enough(found := await approvals.of_order(site.rooms, order_id, LOCAL_OPERATOR)):
+        while not enough(found := await approvals.of_order(site.context, order_id, LOCAL_OPERATOR)):
             await asyncio.sleep(0.01)
         return sorted(found, key=lambda one: one.asked_at_ms)
 
@@ -76,12 +76,12 @@ def head_of(one: ApprovalRecord) -> str:
 
 
 async def patch(site: Site, order_id: str, one: ApprovalRecord) -> bytes:
-    return (await inspect.diff(site.rooms, order_id, LOCAL_OPERATOR, head=head_of(one))).text
+    return (await inspect.diff(site.context, order_id, LOCAL_OPERATOR, head=head_of(one))).text
 
 
 async def published(site: Site, order_id: str) -> str | None:
     row = await site.show(order_id)
-    found = inspect.review(site.rooms, row)
+    found = inspect.review(site.context, row)
     return None if found is None else found.proposal.head_sha
 
 
@@ -100,17 +100,19 @@ async def test_a_branch_that_moved_voids_the_question_and_has_it_asked_once_more
     for subject_hash in (old.subject_hash, None):
         with pytest.raises(Conflict) as refused:
             await approvals.decide(
-                site.rooms, old.approval_id, APPROVER, approved=True, subject_hash=subject_hash
+                site.context, old.approval_id, APPROVER, approved=True, subject_hash=subject_hash
             )
         assert refused.value.code == "approval_subject_changed"
     assert await published(site, order_id) is None
     assert len(await asked_twice(site, order_id)) == 2
     await approvals.decide(
-        site.rooms, new.approval_id, APPROVER, approved=True, subject_hash=new.subject_hash
+        site.context, new.approval_id, APPROVER, approved=True, subject_hash=new.subject_hash
     )
     await site.until(order_id, "completed")
     assert await published(site, order_id) == head_of(new)
-    [said] = [e for e in site.rooms.audit.page(order_id=order_id) if e.what == "approval.approve"]
+    [said] = [
+        e for e in site.context.store.audit.page(order_id=order_id) if e.what == "approval.approve"
+    ]
     assert said.target == new.approval_id
 
 
@@ -119,7 +121,7 @@ async def test_what_was_approved_is_not_published_with_what_came_after(site: Sit
     """The answer was in time; the branch moved between it and the deed."""
     order_id, one = await begun(site)
     await approvals.decide(
-        site.rooms, one.approval_id, APPROVER, approved=True, subject_hash=one.subject_hash
+        site.context, one.approval_id, APPROVER, approved=True, subject_hash=one.subject_hash
     )
     await site.until_task(order_id, "publish", "running")
     go(site)
@@ -127,7 +129,7 @@ async def test_what_was_approved_is_not_published_with_what_came_after(site: Sit
     assert (old.state, new.state) == ("approved", "asked")
     assert await published(site, order_id) is None
     assert (await site.task(order_id, "publish"))["state"] == "awaiting_approval"
-    await approvals.decide(site.rooms, new.approval_id, APPROVER, approved=True)
+    await approvals.decide(site.context, new.approval_id, APPROVER, approved=True)
     await site.until(order_id, "completed")
     assert await published(site, order_id) == head_of(new) != head_of(old)
 
@@ -137,13 +139,13 @@ async def test_a_decision_looks_at_the_branch_itself(site: Site) -> None:
     """Also when nothing told that it moved."""
     order_id, one = await begun(site)
     row = await site.show(order_id)
-    mirror = site.rooms.mirrors.at(row.repository)
+    mirror = site.context.mirrors.at(row.repository)
     head = order_ref(order_id, "head")
     parent = git(site.source, "rev-parse", "HEAD")
     await mirror.set_ref(head, parent, old=head_of(one))
     with pytest.raises(Conflict) as refused:
         await approvals.decide(
-            site.rooms, one.approval_id, APPROVER, approved=True, subject_hash=one.subject_hash
+            site.context, one.approval_id, APPROVER, approved=True, subject_hash=one.subject_hash
         )
     assert refused.value.code == "approval_subject_changed"
     old, new = await asked_twice(site, order_id)
@@ -154,7 +156,7 @@ async def test_the_diff_is_of_commits_of_the_order_only(site: Site) -> None:
     order_id, _ = await begun(site)
     for sha in ("0" * 40, "f" * 40):
         with pytest.raises(NotFound) as refused:
-            await inspect.diff(site.rooms, order_id, LOCAL_OPERATOR, head=sha)
+            await inspect.diff(site.context, order_id, LOCAL_OPERATOR, head=sha)
         assert refused.value.code == "commit_unknown"
 
 
@@ -181,7 +183,7 @@ async def test_what_an_earlier_version_asked_is_asked_again_about_the_commit(sit
         subject_hash=task["approval"]["subject_hash"],
         asked_at_ms=1,
     )
-    await site.rooms.approvals.ask(before)
+    await site.context.store.approvals.ask(before)
     await site.restart()
     old, new = await asked_twice(site, order_id)
     assert (old.approval_id, old.state) == (before.approval_id, "void")

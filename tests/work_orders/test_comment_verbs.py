@@ -34,8 +34,8 @@ async def gated(desk: Desk, by: str = "ann") -> tuple[str, str]:
 
 async def asking(desk: Desk) -> tuple[str, str]:
     order_id = desk.orders()[-1].agent_work_order_id
-    while not (found := desk.house.rooms.approvals.of_order(order_id)):
-        await desk.house.rooms.deliveries.held(0)  # the recorder writes behind the engine
+    while not (found := desk.house.context.store.approvals.of_order(order_id)):
+        await desk.house.context.store.deliveries.held(0)  # the recorder writes behind the engine
     return order_id, found[0].subject_hash
 
 
@@ -89,7 +89,7 @@ def test_what_does_not_fit_is_never_guessed(text: str) -> None:
 async def test_free_text_is_not_an_approval(desk: Desk, text: str) -> None:
     order_id, _ = await gated(desk)
     await desk.deliver("issue_comment", comment(text, "bob", comment_id=2))
-    [asked] = desk.house.rooms.approvals.of_order(order_id)
+    [asked] = desk.house.context.store.approvals.of_order(order_id)
     assert asked.state == "asked"
 
 
@@ -127,7 +127,7 @@ async def test_nobody_else_approves(desk: Desk, who: str) -> None:
         desk.hub.permissions[who] = "admin"
     found = await desk.deliver("issue_comment", payload)
     assert found.state == "ignored"
-    [asked] = desk.house.rooms.approvals.of_order(order_id)
+    [asked] = desk.house.context.store.approvals.of_order(order_id)
     assert asked.state == "asked"
 
 
@@ -135,7 +135,7 @@ async def test_nobody_else_approves(desk: Desk, who: str) -> None:
 async def test_another_hash_decides_nothing(desk: Desk) -> None:
     order_id, _ = await gated(desk)
     await desk.deliver("issue_comment", comment(f"/awo approve {FIRST}", "bob", comment_id=2))
-    [asked] = desk.house.rooms.approvals.of_order(order_id)
+    [asked] = desk.house.context.store.approvals.of_order(order_id)
     assert asked.state == "asked"
     assert "not what you named" in desk.heard.said[-1][2]
 
@@ -317,18 +317,18 @@ async def test_the_button_beside_a_check_tries_its_order_again(desk: Desk) -> No
 @pytest.mark.fault("N10")
 async def test_an_answer_to_what_the_branch_was_before_is_refused(desk: Desk) -> None:
     order_id, old_hash = await gated(desk)
-    rooms = desk.house.rooms
-    row = rooms.records.get(order_id)
+    context = desk.house.context
+    row = context.store.records.get(order_id)
     assert row is not None
-    mirror = await rooms.mirrors.ensure(url.again(row.repository_url))
+    mirror = await context.mirrors.ensure(url.again(row.repository_url))
     base = mirror.resolve_base(None).sha
     await mirror.set_ref(order_ref(order_id, "head"), base, old=None)
     for number in (2, 3):
         answer = comment(f"/awo approve {old_hash[:12]}", "bob", comment_id=number)
         await desk.deliver("issue_comment", answer)
         assert "Not done" in desk.heard.said[-1][2]
-    await rooms.backlog.settled()
-    old, new = sorted(rooms.approvals.of_order(order_id), key=lambda one: one.approval_id)
+    await context.backlog.settled()
+    old, new = sorted(context.store.approvals.of_order(order_id), key=lambda one: one.approval_id)
     assert (old.subject_hash, old.state, new.state) == (old_hash, "void", "asked")
     answer = comment(f"/awo approve {new.subject_hash[:12]}", "bob", comment_id=4)
     await desk.deliver("issue_comment", answer)

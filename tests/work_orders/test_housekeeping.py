@@ -42,13 +42,13 @@ async def test_what_cannot_be_removed_is_logged_and_shown_by_doctor(
         capsys.readouterr()
         await site.restart()
         identifier = f"git_worktree-{order_id}"
-        assert site.rooms.sandboxes.unremoved == [identifier]
+        assert site.context.sandboxes.unremoved == [identifier]
         [line] = [row for row in capsys.readouterr().out.splitlines() if "cleanup_failed" in row]
         assert identifier in line
         found = await doctor()
         assert found.status == "warning" and order_id in found.detail and found.hint
     await site.restart()
-    assert site.rooms.sandboxes.unremoved == []
+    assert site.context.sandboxes.unremoved == []
     assert (await doctor()).status == "ok"
 
 

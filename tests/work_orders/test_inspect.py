@@ -21,7 +21,7 @@ commands:
 async def test_progress_phases_and_diff_come_from_git_and_journal(site: Site) -> None:
     order_id = await site.submit(workflow_type="agent_workflow_plan_build", script=PLAN_BUILD)
     await site.until(order_id, "completed")
-    record, progress, history = await inspect.phase_history(site.rooms, order_id, LOCAL_OPERATOR)
+    record, progress, history = await inspect.phase_history(site.context, order_id, LOCAL_OPERATOR)
     assert record.current_phase == "completed"
     assert (progress.commit_count, progress.files_changed, progress.lines_added) == (2, 2, 2)
     assert [(span.phase, span.commits) for span in history] == [
@@ -29,26 +29,26 @@ async def test_progress_phases_and_diff_come_from_git_and_journal(site: Site) ->
         ("implementing", 1),
     ]
     assert all(span.completed_at_ms is not None for span in history)
-    diff = await inspect.diff(site.rooms, order_id, LOCAL_OPERATOR)
+    diff = await inspect.diff(site.context, order_id, LOCAL_OPERATOR)
     assert b"+made" in diff.text and not diff.truncated
-    review = inspect.review(site.rooms, record)
+    review = inspect.review(site.context, record)
     assert review is not None and review.proposal.evidence["commits"]
     # Nothing of it is stored: the same after the sandbox is gone and the house was restarted.
     await site.restart()
-    assert (await inspect.phase_history(site.rooms, order_id, LOCAL_OPERATOR))[1] == progress
+    assert (await inspect.phase_history(site.context, order_id, LOCAL_OPERATOR))[1] == progress
 
 
 async def test_an_order_that_has_not_begun_has_no_progress(site: Site) -> None:
     order_id = await site.submit(workflow_source=GATED)
-    shown = await inspect.show(site.rooms, order_id, LOCAL_OPERATOR)
+    shown = await inspect.show(site.context, order_id, LOCAL_OPERATOR)
     assert shown.progress.commit_count == 0
-    assert (await inspect.diff(site.rooms, order_id, LOCAL_OPERATOR)).text == b""
+    assert (await inspect.diff(site.context, order_id, LOCAL_OPERATOR)).text == b""
     stranger = Caller(name="x", role="admin", repositories=())
     with pytest.raises(NotFound):
-        await inspect.show(site.rooms, order_id, stranger)
-    assert inspect.page(site.rooms, stranger, OrderFilter()).total_count == 0
+        await inspect.show(site.context, order_id, stranger)
+    assert inspect.page(site.context, stranger, OrderFilter()).total_count == 0
     with pytest.raises(NotFound):
-        inspect.artifact(site.rooms, order_id, "0" * 64, LOCAL_OPERATOR)
+        inspect.artifact(site.context, order_id, "0" * 64, LOCAL_OPERATOR)
 
 
 @pytest.mark.fault("A22")
@@ -68,9 +68,9 @@ tasks:
     second = await site.submit(workflow_type="mine")
     await site.restart()
     for order_id, said in ((first, "one\n"), (second, "two\n")):
-        await steer.override(site.rooms, order_id, LOCAL_OPERATOR, path="ask", action="succeed")
+        await steer.override(site.context, order_id, LOCAL_OPERATOR, path="ask", action="succeed")
         await site.until(order_id, "completed")
         assert (await site.task(order_id, "say"))["outputs"]["stdout"] == said
-    versions = site.rooms.versions.history("mine")
+    versions = site.context.store.versions.history("mine")
     assert [version.version for version in versions] == [2, 1]
     assert (await site.show(first)).workflow_version != (await site.show(second)).workflow_version

@@ -73,7 +73,7 @@ async def test_one_event_under_two_ids_is_one_order(desk: Desk) -> None:
 async def test_it_is_one_order_also_after_the_first_has_ended(desk: Desk) -> None:
     await desk.deliver("issues", labeled())
     [order] = desk.orders()
-    await steer.cancel(desk.house.rooms, order.agent_work_order_id, LOCAL_OPERATOR)
+    await steer.cancel(desk.house.context, order.agent_work_order_id, LOCAL_OPERATOR)
     again = await desk.deliver("issues", labeled())
     assert order.agent_work_order_id in again.why
     assert len(desk.orders()) == 1
@@ -86,18 +86,18 @@ async def test_it_is_one_order_also_after_the_first_has_ended(desk: Desk) -> Non
 async def test_a_crash_between_order_and_settling_gives_one_order(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settle = desk.house.rooms.deliveries.settle
+    settle = desk.house.context.store.deliveries.settle
 
     async def crash(*_: Any) -> None:
         raise RuntimeError("killed")
 
     guid = await desk.take("issues", labeled())
-    monkeypatch.setattr(desk.house.rooms.deliveries, "settle", crash)
+    monkeypatch.setattr(desk.house.context.store.deliveries, "settle", crash)
     await desk.intake.sweep()
-    monkeypatch.setattr(desk.house.rooms.deliveries, "settle", settle)
+    monkeypatch.setattr(desk.house.context.store.deliveries, "settle", settle)
     desk.fresh()
     await desk.intake.sweep()
-    found = desk.house.rooms.deliveries.find(guid)
+    found = desk.house.context.store.deliveries.find(guid)
     assert found is not None and found.state == "handled" and found.attempts == 2
     assert len(desk.orders()) == 1
 
@@ -106,15 +106,15 @@ async def test_a_claim_whose_order_was_never_made_does_not_stop_it(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed after the key was taken; the next time the rules name another workflow."""
-    submit = desk.house.rooms.engine.submit
+    submit = desk.house.context.runs.submit
 
     async def crash(*_: Any) -> None:
         raise RuntimeError("killed")
 
     await desk.take("issues", labeled())
-    monkeypatch.setattr(desk.house.rooms.engine, "submit", crash)
+    monkeypatch.setattr(desk.house.context.runs, "submit", crash)
     await desk.intake.sweep()
-    monkeypatch.setattr(desk.house.rooms.engine, "submit", submit)
+    monkeypatch.setattr(desk.house.context.runs, "submit", submit)
     desk.hub.files[".awo/config.yaml"] = b"github: {labels: {awo: gated}}"
     for _ in range(2):
         desk.fresh()
@@ -376,7 +376,7 @@ async def test_a_commit_whose_checks_fail_is_one_order_also_after_it_ended(desk:
     desk.hub.files[".awo/config.yaml"] = CHECKS
     await desk.deliver("check_run", {**base("ann", "completed"), "check_run": FAILED})
     [order] = desk.orders()
-    await steer.cancel(desk.house.rooms, order.agent_work_order_id, LOCAL_OPERATOR)
+    await steer.cancel(desk.house.context, order.agent_work_order_id, LOCAL_OPERATOR)
     other = {**FAILED, "id": 6, "name": "lint"}
     again = await desk.deliver("check_run", {**base("ann", "completed"), "check_run": other})
     assert order.agent_work_order_id in again.why
@@ -399,7 +399,7 @@ async def test_limits_and_outages_hold_and_lose_nothing(desk: Desk, trouble: Any
     for _ in range(20):
         await desk.deliver("issues", labeled(), guid="0" * 8 + "-0000-0000-0000-" + "0" * 12)
         desk.clock.at_ms += 1_000
-    [waiting] = desk.house.rooms.deliveries.page()
+    [waiting] = desk.house.context.store.deliveries.page()
     assert (waiting.state, waiting.attempts) == ("waiting", 0)
     assert len(desk.hub.calls) < 6, "it is not asked over and over"
     desk.hub.trouble = None
@@ -416,12 +416,12 @@ async def test_what_is_about_a_repository_out_of_reach_is_set_aside(desk: Desk) 
     for _ in range(20):
         await desk.intake.sweep()
         desk.clock.at_ms += 60_000
-    found = desk.house.rooms.deliveries.find(guid)
+    found = desk.house.context.store.deliveries.find(guid)
     assert found is not None
     assert (found.state, found.attempts) == ("failed", intakes.MAX_ATTEMPTS)
     assert "not installed there" in found.why
     desk.hub.trouble = None
-    assert await desk.house.rooms.deliveries.reopen(guid)
+    assert await desk.house.context.store.deliveries.reopen(guid)
     await desk.intake.sweep()
     assert len(desk.orders()) == 1, "when it is installed, a person has it tried again"
 
@@ -431,10 +431,10 @@ async def test_what_is_held_for_days_is_given_up_and_can_be_tried_again(desk: De
     guid = await desk.take("issues", labeled())
     desk.clock.at_ms += 4 * DAY_MS
     await desk.intake.sweep()
-    found = desk.house.rooms.deliveries.find(guid)
+    found = desk.house.context.store.deliveries.find(guid)
     assert found is not None and found.state == "failed" and "no route" in found.why
     desk.hub.trouble = None
-    assert await desk.house.rooms.deliveries.reopen(guid)
+    assert await desk.house.context.store.deliveries.reopen(guid)
     await desk.intake.sweep()
     assert len(desk.orders()) == 1
 
@@ -450,7 +450,7 @@ async def test_poison_fails_and_blocks_nobody(desk: Desk) -> None:
     for _ in range(10):
         desk.clock.at_ms += 400_000
         await desk.intake.sweep()
-    found = desk.house.rooms.deliveries.find(poison)
+    found = desk.house.context.store.deliveries.find(poison)
     assert found is not None
     assert (found.state, found.attempts) == ("failed", intakes.MAX_ATTEMPTS)
     assert "ZeroDivisionError" in found.why
@@ -470,7 +470,7 @@ async def test_it_runs_by_itself_once_it_is_woken(desk: Desk) -> None:
 
 
 async def test_without_a_hub_it_fails_and_says_what_is_missing(desk: Desk) -> None:
-    desk.intake = intakes.Intake(desk.house.rooms, None, server_url=desk.server_url)
+    desk.intake = intakes.Intake(desk.house.context, None, server_url=desk.server_url)
     found = await desk.deliver("issues", labeled())
     assert found.state == "failed" and "GITHUB_APP_ID" in found.why
 
@@ -503,7 +503,7 @@ async def test_orders_wait_while_the_repository_is_out_of_reach(
         assert (await desk.deliver(event, payload)).state == "handled"
     run = await desk.run_of(order_id)
     assert (run.paused, run.pause_reason) == ("asked", "access_lost")
-    logged = desk.house.rooms.logbook.page(order_id).log_entries
+    logged = desk.house.context.store.logbook.page(order_id).log_entries
     assert "github_access_lost" in [line.event for line in logged]
     back = changed(base("bob", "added"), repositories_added=repositories, repositories_removed=[])
     await desk.deliver("installation_repositories", back)
@@ -600,7 +600,7 @@ async def test_a_repository_is_followed_by_its_id_when_it_has_another_name(desk:
 async def test_a_pause_by_a_person_stays_when_access_is_back(desk: Desk) -> None:
     await desk.deliver("issues", labeled())
     [order] = desk.orders()
-    await steer.pause(desk.house.rooms, order.agent_work_order_id, LOCAL_OPERATOR)
+    await steer.pause(desk.house.context, order.agent_work_order_id, LOCAL_OPERATOR)
     repositories = [{"id": 1, "full_name": "acme/site"}]
     back = changed(base("bob", "added"), repositories_added=repositories)
     await desk.deliver("installation_repositories", back)
@@ -618,7 +618,7 @@ async def test_nonsense_is_ignored(desk: Desk, body: bytes) -> None:
     for event in ("issues", "push", "check_run", "issue_comment", "pull_request", "repository"):
         await desk.take(event, body)
     await desk.intake.sweep()
-    assert {one.state for one in desk.house.rooms.deliveries.page()} == {"ignored"}
+    assert {one.state for one in desk.house.context.store.deliveries.page()} == {"ignored"}
 
 
 async def test_hostile_text_stays_text(desk: Desk) -> None:

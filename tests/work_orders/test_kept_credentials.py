@@ -19,37 +19,37 @@ from agent_work_orders.errors import AgentWorkOrdersError, Broken, Environmental
 from agent_work_orders.security import vault
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
 from agent_work_orders.work_orders import credentials
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.context import Context
 
 TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
 ONE, TWO = "b25l" * 10 + "b25=", "dHdv" * 10 + "dHc="
 
 
 @pytest.fixture
-async def rooms(tmp_path: Path) -> AsyncIterator[Rooms]:
-    async with open_upkeep(setting.load({}, home=tmp_path)) as (opened, _):
+async def context(tmp_path: Path) -> AsyncIterator[Context]:
+    async with open_upkeep(setting.load({}, home=tmp_path)) as opened:
         yield opened
 
 
-def read(rooms: Rooms, keys: str = "") -> dict[str, str]:
-    return dict(credentials.opened(rooms.home, list(rooms.credentials.all()), keys=keys))
+def read(context: Context, keys: str = "") -> dict[str, str]:
+    return dict(credentials.opened(context.home, list(context.store.credentials.all()), keys=keys))
 
 
 @pytest.mark.fault("I5")
-async def test_only_the_end_of_it_is_shown(rooms: Rooms) -> None:
-    kept = await credentials.keep(rooms, "GITHUB_TOKEN", TOKEN)
+async def test_only_the_end_of_it_is_shown(context: Context) -> None:
+    kept = await credentials.keep(context, "GITHUB_TOKEN", TOKEN)
     assert (kept.name, kept.last4) == ("GITHUB_TOKEN", TOKEN[-4:])
-    assert read(rooms) == {"GITHUB_TOKEN": TOKEN}
-    files = [path for path in rooms.home.rglob("*") if path.is_file()]
+    assert read(context) == {"GITHUB_TOKEN": TOKEN}
+    files = [path for path in context.home.rglob("*") if path.is_file()]
     assert {path.name for path in files} >= {"journal.db", "secret.key"}
     assert [path for path in files if TOKEN[:-4].encode() in path.read_bytes()] == []
-    assert TOKEN not in str(rooms.audit.page(limit=100))
-    assert (rooms.home / "secret.key").stat().st_mode & 0o777 == 0o600
-    await credentials.remove(rooms, "GITHUB_TOKEN")
-    assert read(rooms) == {}
+    assert TOKEN not in str(context.store.audit.page(limit=100))
+    assert (context.home / "secret.key").stat().st_mode & 0o777 == 0o600
+    await credentials.remove(context, "GITHUB_TOKEN")
+    assert read(context) == {}
     with pytest.raises(NotFound):
-        await credentials.remove(rooms, "GITHUB_TOKEN")
-    done = [row.what for row in rooms.audit.page(limit=100)]
+        await credentials.remove(context, "GITHUB_TOKEN")
+    done = [row.what for row in context.store.audit.page(limit=100)]
     assert sorted(done) == ["credential.remove", "credential.set"]
 
 
@@ -57,51 +57,51 @@ async def test_only_the_end_of_it_is_shown(rooms: Rooms) -> None:
 @pytest.mark.parametrize(
     "secret", ["", "tiny42", "       a", "aaaaaaaaaaaa", "Password", "x" * 40_000]
 )
-async def test_what_cannot_be_redacted_is_refused(rooms: Rooms, secret: str) -> None:
+async def test_what_cannot_be_redacted_is_refused(context: Context, secret: str) -> None:
     with pytest.raises(Refused) as refused:
-        await credentials.keep(rooms, "GITHUB_TOKEN", secret)
+        await credentials.keep(context, "GITHUB_TOKEN", secret)
     assert refused.value.code == "credential_weak"
     assert secret[:20] not in str(refused.value) or not secret
-    assert read(rooms) == {}
+    assert read(context) == {}
 
 
 @pytest.mark.fault("I4")
-async def test_exchanged_rows_and_other_keys_are_found_out(rooms: Rooms) -> None:
-    await credentials.keep(rooms, "GITHUB_TOKEN", TOKEN)
-    await credentials.keep(rooms, "ANTHROPIC_API_KEY", "sk-ant-0123456789")
-    one, two = rooms.credentials.all()
-    await rooms.credentials.put(msgspec.structs.replace(one, sealed=two.sealed))
+async def test_exchanged_rows_and_other_keys_are_found_out(context: Context) -> None:
+    await credentials.keep(context, "GITHUB_TOKEN", TOKEN)
+    await credentials.keep(context, "ANTHROPIC_API_KEY", "sk-ant-0123456789")
+    one, two = context.store.credentials.all()
+    await context.store.credentials.put(msgspec.structs.replace(one, sealed=two.sealed))
     with pytest.raises(Broken, match="damaged"):
-        read(rooms)
-    await rooms.credentials.put(one)
+        read(context)
+    await context.store.credentials.put(one)
     with pytest.raises(Environmental, match="is not here"):
-        read(rooms, keys=ONE)
-    shutil.move(rooms.home / "secret.key", rooms.home / "elsewhere")
+        read(context, keys=ONE)
+    shutil.move(context.home / "secret.key", context.home / "elsewhere")
     with pytest.raises(Environmental, match="is not there"):
-        read(rooms)
-    assert not (rooms.home / "secret.key").exists(), "none is made to look at what is there"
+        read(context)
+    assert not (context.home / "secret.key").exists(), "none is made to look at what is there"
 
 
-async def test_a_rotation_leaves_nothing_to_the_old_key(rooms: Rooms) -> None:
-    await credentials.keep(rooms, "GITHUB_TOKEN", TOKEN)
-    old, sealed = vault.key_file(rooms.home), rooms.credentials.all()[0].sealed
-    assert await credentials.rotate(rooms) == 1
-    new = vault.key_file(rooms.home)
+async def test_a_rotation_leaves_nothing_to_the_old_key(context: Context) -> None:
+    await credentials.keep(context, "GITHUB_TOKEN", TOKEN)
+    old, sealed = vault.key_file(context.home), context.store.credentials.all()[0].sealed
+    assert await credentials.rotate(context) == 1
+    new = vault.key_file(context.home)
     assert len(new) == 1 and new != old
-    assert rooms.credentials.all()[0].sealed != sealed
+    assert context.store.credentials.all()[0].sealed != sealed
     with pytest.raises(Environmental):
-        vault.Vault(old).open("GITHUB_TOKEN", rooms.credentials.all()[0].sealed)
-    assert read(rooms) == {"GITHUB_TOKEN": TOKEN}
+        vault.Vault(old).open("GITHUB_TOKEN", context.store.credentials.all()[0].sealed)
+    assert read(context) == {"GITHUB_TOKEN": TOKEN}
 
 
-async def test_keys_of_the_environment_are_turned_by_the_operator(rooms: Rooms) -> None:
-    await credentials.keep(rooms, "GITHUB_TOKEN", TOKEN, keys=ONE)
-    assert not (rooms.home / "secret.key").exists()
+async def test_keys_of_the_environment_are_turned_by_the_operator(context: Context) -> None:
+    await credentials.keep(context, "GITHUB_TOKEN", TOKEN, keys=ONE)
+    assert not (context.home / "secret.key").exists()
     with pytest.raises(Refused, match="one key"):
-        await credentials.rotate(rooms, keys=ONE)
-    assert await credentials.rotate(rooms, keys=f"{TWO},{ONE}") == 1
-    assert await credentials.rotate(rooms, keys=f"{TWO},{ONE}") == 0
-    assert read(rooms, keys=TWO) == {"GITHUB_TOKEN": TOKEN}
+        await credentials.rotate(context, keys=ONE)
+    assert await credentials.rotate(context, keys=f"{TWO},{ONE}") == 1
+    assert await credentials.rotate(context, keys=f"{TWO},{ONE}") == 0
+    assert read(context, keys=TWO) == {"GITHUB_TOKEN": TOKEN}
 
 
 ROTATE = """
@@ -119,8 +119,8 @@ def last_breath(self, row, secret):
     return seal(self, row, secret)
 Vault.seal = last_breath
 async def main():
-    async with open_upkeep(settings.load({}, home=Path(sys.argv[1]))) as (rooms, _):
-        await credentials.rotate(rooms)
+    async with open_upkeep(settings.load({}, home=Path(sys.argv[1]))) as context:
+        await credentials.rotate(context)
 asyncio.run(main())
 """
 # A draft is synced, renamed, and its folder synced, twice. The last ones come never.
@@ -137,9 +137,9 @@ async def test_a_kill_anywhere_in_a_rotation_keeps_every_credential(tmp_path: Pa
         pytest.skip("needs strace: apt-get install strace")
     home = tmp_path / "home"
     secrets = {"GITHUB_TOKEN": TOKEN, "ANTHROPIC_API_KEY": "sk-ant-0123456789"}
-    async with open_upkeep(setting.load({}, home=home)) as (rooms, _):
+    async with open_upkeep(setting.load({}, home=home)) as context:
         for name, secret in secrets.items():
-            await credentials.keep(rooms, name, secret)
+            await credentials.keep(context, name, secret)
     watched = ["-P", f"{home}/secret.making", "-P", f"{home}/secret.key", "-P", str(home)]
     left = {}
     for moment in MOMENTS:
@@ -155,8 +155,8 @@ async def test_a_kill_anywhere_in_a_rotation_keeps_every_credential(tmp_path: Pa
         )
         assert done.returncode in (0, -signal.SIGKILL, 128 + signal.SIGKILL), done.stderr
         left[moment] = len(vault.key_file(home)) if done.returncode else 0
-        async with open_upkeep(setting.load({}, home=home)) as (rooms, _):
-            assert read(rooms) == secrets, moment
+        async with open_upkeep(setting.load({}, home=home)) as context:
+            assert read(context) == secrets, moment
     assert [moment for moment, keys in left.items() if not keys] == ["fsync 5", "rename 3"]
     assert set(left.values()) == {0, 1, 2}, left
     assert len(vault.key_file(home)) == 1
@@ -164,13 +164,13 @@ async def test_a_kill_anywhere_in_a_rotation_keeps_every_credential(tmp_path: Pa
 
 async def test_they_are_used_where_the_environment_has_none(tmp_path: Path) -> None:
     bare = setting.load({}, home=tmp_path)
-    async with open_upkeep(bare) as (rooms, _):
-        await credentials.keep(rooms, "ANTHROPIC_API_KEY", "sk-ant-kept-0123456789")
-        await credentials.keep(rooms, "GITHUB_WEBHOOK_SECRET", "one-secret,two-secret")
+    async with open_upkeep(bare) as context:
+        await credentials.keep(context, "ANTHROPIC_API_KEY", "sk-ant-kept-0123456789")
+        await credentials.keep(context, "GITHUB_WEBHOOK_SECRET", "one-secret,two-secret")
     async with open_house(bare) as house:
         assert house.settings.anthropic_api_key == "sk-ant-kept-0123456789"
         assert house.settings.github_webhook_secret == ("one-secret", "two-secret")
-        assert house.rooms.redact("say two-secret") == "say [redacted]"
+        assert house.context.redact("say two-secret") == "say [redacted]"
     given = setting.load({"ANTHROPIC_API_KEY": "sk-ant-given-0123456789"}, home=tmp_path)
     async with open_house(given) as house:
         assert house.settings.anthropic_api_key == "sk-ant-given-0123456789"
@@ -178,12 +178,12 @@ async def test_they_are_used_where_the_environment_has_none(tmp_path: Path) -> N
 
 async def test_a_server_that_cannot_open_them_does_not_start(tmp_path: Path) -> None:
     bare = setting.load({}, home=tmp_path)
-    async with open_upkeep(bare) as (rooms, _):
-        await credentials.keep(rooms, "ANTHROPIC_API_KEY", "sk-ant-kept-0123456789")
+    async with open_upkeep(bare) as context:
+        await credentials.keep(context, "ANTHROPIC_API_KEY", "sk-ant-kept-0123456789")
     (tmp_path / "secret.key").unlink()
     with pytest.raises(AgentWorkOrdersError) as refused:
         async with open_house(bare):
             pass
     assert refused.value.code == "secret_key_missing"
-    store = SqliteStore.open(tmp_path, rooms.clock)
+    store = SqliteStore.open(tmp_path, context.clock)
     await store.close()

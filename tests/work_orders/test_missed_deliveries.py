@@ -14,6 +14,7 @@ from intake_bench import NOW_MS, Desk, labeled
 from agent_work_orders.errors import NotFound, Transient
 from agent_work_orders.github_integration.hook import Sent
 from agent_work_orders.github_integration.quota import QuotaHeld
+from agent_work_orders.work_orders.context import Context
 from agent_work_orders.work_orders.incoming import github_event, triggers
 from agent_work_orders.work_orders.incoming.missed_deliveries import (
     AT_ONCE,
@@ -21,7 +22,6 @@ from agent_work_orders.work_orders.incoming.missed_deliveries import (
     OVERLAP_MS,
     MissedDeliveries,
 )
-from agent_work_orders.work_orders.rooms import Rooms
 
 DAY_MS = 86_400_000
 
@@ -83,7 +83,7 @@ def lines() -> list[Any]:
 
 @pytest.fixture
 def missed(desk: Desk, hook: FakeHook) -> MissedDeliveries:
-    return MissedDeliveries(desk.house.rooms, hook)
+    return MissedDeliveries(desk.house.context, hook)
 
 
 @pytest.mark.fault("C7")
@@ -99,7 +99,7 @@ async def test_what_was_missed_makes_its_order_once(
     desk.clock.at_ms += 10 * DAY_MS // 24
     assert await missed.look() == 0
     assert hook.since[1] == NOW_MS - OVERLAP_MS, "later only what is new"
-    again = MissedDeliveries(desk.house.rooms, hook)
+    again = MissedDeliveries(desk.house.context, hook)
     assert await again.look() == 0, "nor after a restart, though it is still listed as failed"
     assert len(desk.orders()) == 2
 
@@ -110,11 +110,13 @@ async def test_what_was_only_noted_is_asked_for_again(
 ) -> None:
     """It was refused when there was no room: that it is in the list does not mean it was taken."""
     guid = hook.missed(1)
-    await desk.house.rooms.deliveries.note(guid, "issues", "20000 wait (intake_full)", NOW_MS)
+    await desk.house.context.store.deliveries.note(
+        guid, "issues", "20000 wait (intake_full)", NOW_MS
+    )
     assert await missed.look() == 1
     await desk.intake.sweep()
     assert len(desk.orders()) == 1
-    found = desk.house.rooms.deliveries.find(guid)
+    found = desk.house.context.store.deliveries.find(guid)
     assert found is not None and found.state == "handled"
 
 
@@ -246,5 +248,5 @@ async def test_while_it_cannot_ask_it_says_so_once_and_forgets_nothing(
     assert [line[1] for line in lines] == ["deliveries_unchecked", "deliveries_missed"]
 
 
-def _logged(desk: Desk, lines: list[Any]) -> Rooms:
-    return msgspec.structs.replace(desk.house.rooms, log=lambda *line: lines.append(line))
+def _logged(desk: Desk, lines: list[Any]) -> Context:
+    return msgspec.structs.replace(desk.house.context, log=lambda *line: lines.append(line))

@@ -38,11 +38,11 @@ async def test_no_sink_has_it(site: Site) -> None:
     agent = {"name": "command", "argv": [str(site.folder / "agent.sh")]}
     order_id = await site.submit(workflow_source=FLOW, agent=agent)
     await site.until(order_id, "failed")
-    tasks = await inspect.tasks(site.rooms, order_id, LOCAL_OPERATOR)
+    tasks = await inspect.tasks(site.context, order_id, LOCAL_OPERATOR)
     assert "[redacted]" in str(tasks)
-    kept = inspect.artifacts(site.rooms, order_id, LOCAL_OPERATOR)
+    kept = inspect.artifacts(site.context, order_id, LOCAL_OPERATOR)
     assert [one.name for one in kept] == ["test-output.txt"]
-    assert b"[redacted]" in site.rooms.artifacts.read(kept[0].sha256)
+    assert b"[redacted]" in site.context.store.artifacts.read(kept[0].sha256)
     await site._stack.aclose()
     found = [
         (file.relative_to(site.home).as_posix(), form)

@@ -26,9 +26,9 @@ from agent_work_orders.github_integration.forge import Check, Comment
 from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.security.roles import LOCAL_OPERATOR, Caller
+from agent_work_orders.work_orders.context import Context
 from agent_work_orders.work_orders.outgoing import pr_feedback
 from agent_work_orders.work_orders.outgoing.pr_feedback import Feedback, Locks
-from agent_work_orders.work_orders.rooms import Rooms
 
 SERVER = "https://github.com"
 SHA = "a" * 40
@@ -90,10 +90,10 @@ def _comment(number: int) -> Comment:
 
 
 class Bench:
-    def __init__(self, rooms: Rooms) -> None:
+    def __init__(self, context: Context) -> None:
         self.hub = FakeHub()
-        forges = Forges(rooms.forge, self.hub, SERVER)  # type: ignore[arg-type]
-        self.rooms = msgspec.structs.replace(rooms, forges=forges)
+        forges = Forges(context.reviews, self.hub, SERVER)  # type: ignore[arg-type]
+        self.context = msgspec.structs.replace(context, forges=forges)
         self.locks = Locks()
 
     async def give(
@@ -103,13 +103,13 @@ class Bench:
             "owner": "acme", "repo": "site", "number": 9, "sha": SHA, "status": "success", **given,
         }  # fmt: skip
         feedback = Feedback(**whole)
-        return await pr_feedback.give(self.rooms, self.locks, SERVER, feedback, caller, key)
+        return await pr_feedback.give(self.context, self.locks, SERVER, feedback, caller, key)
 
 
 @pytest.fixture
 async def bench(folder: Path) -> AsyncIterator[Bench]:
     async with Desk(folder).opened() as desk:
-        yield Bench(desk.house.rooms)
+        yield Bench(desk.house.context)
 
 
 async def test_a_comment_and_a_check(bench: Bench) -> None:
@@ -119,7 +119,7 @@ async def test_a_comment_and_a_check(bench: Bench) -> None:
     assert (check.title, check.summary, check.conclusion) == (
         "AI Code Review", "Looks good", "success",
     )  # fmt: skip
-    rows = bench.rooms.audit.page()
+    rows = bench.context.store.audit.page()
     assert [(row.what, row.target) for row in rows] == [("github.feedback", "acme/site#9")]
 
 
@@ -152,7 +152,7 @@ async def test_a_lost_answer_is_looked_for_and_not_repeated(bench: Bench) -> Non
 
 
 async def test_limits_say_when_to_come_back(bench: Bench) -> None:
-    until_ms = bench.rooms.clock.now_ms() + 90_000
+    until_ms = bench.context.clock.now_ms() + 90_000
     bench.hub.lost = QuotaHeld("installation:1", "secondary_limit", until_ms)
     with pytest.raises(Unavailable) as caught:
         await bench.give()
@@ -183,8 +183,8 @@ async def test_only_for_repositories_that_the_caller_may_use(bench: Bench) -> No
 
 
 async def test_without_a_hub_it_says_what_to_configure(bench: Bench) -> None:
-    forges = Forges(bench.rooms.forge, None, SERVER)
-    bench.rooms = msgspec.structs.replace(bench.rooms, forges=forges)
+    forges = Forges(bench.context.reviews, None, SERVER)
+    bench.context = msgspec.structs.replace(bench.context, forges=forges)
     with pytest.raises(Permanent, match="github_not_configured"):
         await bench.give()
 

@@ -14,6 +14,7 @@ from agent_work_orders.github_integration.forge import Check, Comment, Repositor
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.testing.conformance.engine import compiled, order_facts
 from agent_work_orders.testing.fakes.memory_ledger import MemoryLedger
+from agent_work_orders.work_orders.context import Policy
 from agent_work_orders.work_orders.outgoing import progress as reporters
 from agent_work_orders.work_orders.outgoing.progress import (
     EVERY_MS,
@@ -149,15 +150,15 @@ class Desk:
         async def run(_run_id: str) -> Run:
             return self.run
 
-        rooms = SimpleNamespace(
-            ledger=self.ledger,
+        context = SimpleNamespace(
+            store=SimpleNamespace(ledger=self.ledger),
             clock=SimpleNamespace(now_ms=lambda: self.at_ms),
-            engine=SimpleNamespace(run=run),
+            runs=SimpleNamespace(run=run),
             forges=place,
             log=lambda _order, event, _level, _fields: self.logged.append(event),
-            order_url=lambda order_id: f"https://orders.example/orders/{order_id}",
+            policy=Policy(public_url="https://orders.example"),
         )
-        self.reporter = ProgressReporter(cast(Any, rooms))
+        self.reporter = ProgressReporter(cast(Any, context))
         return self.reporter
 
     def tell(self, event: on.AnyEvent) -> None:

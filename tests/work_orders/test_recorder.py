@@ -26,7 +26,7 @@ async def test_the_log_has_the_documented_names(site: Site) -> None:
     await site.until(order_id, "completed")
     async with asyncio.timeout(10):
         while True:
-            page = inspect.logs(site.rooms, order_id, LOCAL_OPERATOR, limit=200)
+            page = inspect.logs(site.context, order_id, LOCAL_OPERATOR, limit=200)
             names = [entry.event for entry in page.log_entries]
             if "sandbox_cleanup_completed" in names:
                 break
@@ -54,7 +54,7 @@ async def test_records_that_a_crash_lost_are_made_again(site: Site) -> None:
     await site.until(done, "completed")
     for _ in range(3):
         await site.restart()
-    seq = site.rooms.records.get(waiting)
+    seq = site.context.store.records.get(waiting)
     await site._stack.aclose()
     with sqlite3.connect(site.home / DATABASE_NAME) as connection:
         connection.execute("UPDATE orders SET status = 'running', current_phase = NULL")
@@ -63,16 +63,16 @@ async def test_records_that_a_crash_lost_are_made_again(site: Site) -> None:
     await site.start()
     async with asyncio.timeout(10):
         while True:
-            rows = [site.rooms.records.get(order_id) for order_id in (waiting, done)]
+            rows = [site.context.store.records.get(order_id) for order_id in (waiting, done)]
             if [row and row.status for row in rows] == ["waiting", "completed"]:
                 break
             await asyncio.sleep(0.02)
-    assert [one.state for one in site.rooms.approvals.of_order(waiting)] == ["asked"]
+    assert [one.state for one in site.context.store.approvals.of_order(waiting)] == ["asked"]
     assert seq is not None
     # Later events are still newer than what the restarts wrote.
-    await steer.cancel(site.rooms, waiting, LOCAL_OPERATOR)
+    await steer.cancel(site.context, waiting, LOCAL_OPERATOR)
     async with asyncio.timeout(10):
-        while (row := site.rooms.records.get(waiting)) is None or row.status != "cancelled":
+        while (row := site.context.store.records.get(waiting)) is None or row.status != "cancelled":
             await asyncio.sleep(0.02)
 
 
@@ -89,7 +89,7 @@ async def test_a_damaged_order_is_put_aside_and_the_house_opens(site: Site) -> N
     await site.start()
     assert (await site.show(fine)).status == "waiting"
     async with asyncio.timeout(10):
-        while (row := site.rooms.records.get(broken)) is None or row.error_code is None:
+        while (row := site.context.store.records.get(broken)) is None or row.error_code is None:
             await asyncio.sleep(0.02)
     assert (row.status, row.waiting_reason) == ("waiting", "quarantined")
     assert row.error_code == "run_quarantined" and row.error_hint

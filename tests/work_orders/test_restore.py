@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from site_bench import Site, git
 
+from agent_work_orders.bootstrap.store import store_at
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.errors import AgentWorkOrdersError, Conflict, Environmental
 from agent_work_orders.security.roles import LOCAL_OPERATOR
@@ -63,13 +64,13 @@ async def approve(site: Site, order_id: str, path: str) -> None:
             await asyncio.sleep(0.01)
     for one in found:
         await approvals.decide(
-                site.rooms, one.approval_id, LOCAL_OPERATOR, approved=True, comment="",
+                site.context, one.approval_id, LOCAL_OPERATOR, approved=True, comment="",
                 subject_hash=one.subject_hash,
             )  # fmt: skip
 
 
 async def _asked(site: Site, order_id: str, path: str) -> list[ApprovalRecord]:
-    every = await approvals.of_order(site.rooms, order_id, LOCAL_OPERATOR)
+    every = await approvals.of_order(site.context, order_id, LOCAL_OPERATOR)
     return [one for one in every if one.path == path and one.state == "asked"]
 
 
@@ -82,14 +83,14 @@ async def moved(site: Site, backup: Path) -> None:
     """The house goes on elsewhere, with what the backup has."""
     await site.stop()
     site.home = site.folder / "elsewhere"
-    told = await restore(backup, site.home, SystemClock())
+    told = await restore(backup, site.home, SystemClock(), store_at)
     assert told.lacking == {} and told.missing == []
     await site.start()
 
 
 async def kept(site: Site, name: str = "backup") -> Path:
     target = site.folder / name
-    await back_up(site.home, site.rooms.mirrors, SystemClock(), target)
+    await back_up(site.home, site.context.mirrors, SystemClock(), target)
     return target
 
 
@@ -102,7 +103,7 @@ async def test_a_restored_order_publishes_what_it_had_committed_before(site: Sit
     await site.until_task(order_id, "offer", "awaiting_approval")  # not in the backup's history
     await moved(site, backup)
     assert (await site.show(order_id)).warnings == []
-    assert b"one step" in (await inspect.diff(site.rooms, order_id, LOCAL_OPERATOR)).text
+    assert b"one step" in (await inspect.diff(site.context, order_id, LOCAL_OPERATOR)).text
     await approve(site, order_id, "second")
     await approve(site, order_id, "offer")
     record = await site.until(order_id, "completed")
@@ -120,7 +121,7 @@ async def test_a_missing_parent_stops_the_order_by_name(site: Site, how: str) ->
         copies.backup(site.home / "journal.db", site.folder / "copy.db")
         await site.stop()
         site.home = site.folder / "elsewhere"
-        told = await restore(site.folder / "copy.db", site.home, SystemClock())
+        told = await restore(site.folder / "copy.db", site.home, SystemClock(), store_at)
         assert list(told.lacking) == [order_id] and "not in the stored copy" in str(told.lacking)
         await site.start()
     other = await site.submit()  # makes the mirror again, with what the origin has
@@ -128,7 +129,7 @@ async def test_a_missing_parent_stops_the_order_by_name(site: Site, how: str) ->
     shown = await site.show(order_id)
     assert any("is not in the stored copy" in one for one in shown.warnings)
     with pytest.raises(Environmental) as caught:
-        await inspect.diff(site.rooms, order_id, LOCAL_OPERATOR)
+        await inspect.diff(site.context, order_id, LOCAL_OPERATOR)
     assert caught.value.code == "order_commits_missing" and "cancel" in caught.value.hint
     with pytest.raises(AgentWorkOrdersError) as refused:
         await approve(site, order_id, "second")
@@ -156,14 +157,14 @@ async def test_a_retry_never_goes_on_from_the_base(site: Site) -> None:
     mirror = next((site.home / "mirrors").glob("*.git"))
     mirror.rename(site.folder / "away.git")
     await site.until(await site.submit(), "completed")
-    await steer.retry(site.rooms, order_id, LOCAL_OPERATOR)
+    await steer.retry(site.context, order_id, LOCAL_OPERATOR)
     await site.until_task(order_id, "second", "failed")
     failed = await site.until(order_id, "failed")
     assert failed.error_code == "order_commits_missing"
     assert order_id not in git(site.source, "branch")
     refs = "+refs/awo/*:refs/awo/*"
     git(mirror, "--git-dir", str(mirror), "fetch", str(site.folder / "away.git"), refs)
-    await steer.retry(site.rooms, order_id, LOCAL_OPERATOR)
+    await steer.retry(site.context, order_id, LOCAL_OPERATOR)
     record = await site.until(order_id, "completed")
     assert len(published(site, record.git_branch_name)) == 2
 
@@ -174,16 +175,16 @@ async def test_a_mirror_deleted_under_the_server_is_noticed_by_the_next_task(sit
     slow = WRITES.replace("default:\n", "default:\n  - {delay: 0.5}\n")
     order_id = await site.submit(workflow_source=source, script=slow)
     await site.until_task(order_id, "first", "running")
-    await steer.pause(site.rooms, order_id, LOCAL_OPERATOR)
+    await steer.pause(site.context, order_id, LOCAL_OPERATOR)
     await site.until_task(order_id, "first", "succeeded")
     mirror = next((site.home / "mirrors").glob("*.git"))
     mirror.rename(site.folder / "away.git")
-    await steer.resume(site.rooms, order_id, LOCAL_OPERATOR)
+    await steer.resume(site.context, order_id, LOCAL_OPERATOR)
     record = await site.until(order_id, "failed", "waiting")
     assert record.error_code == "order_commits_missing"
     shutil.rmtree(mirror, ignore_errors=True)
     (site.folder / "away.git").rename(mirror)
-    await steer.retry(site.rooms, order_id, LOCAL_OPERATOR)
+    await steer.retry(site.context, order_id, LOCAL_OPERATOR)
     record = await site.until(order_id, "completed")
     assert len(published(site, record.git_branch_name)) == 2
 
@@ -193,20 +194,20 @@ async def test_only_a_whole_backup_is_restored_and_only_into_nothing(site: Site)
     await asked(site)
     backup = await kept(site)
     with pytest.raises(Conflict) as used:
-        await restore(backup, site.home, SystemClock())
+        await restore(backup, site.home, SystemClock(), store_at)
     assert used.value.code == "data_directory_in_use"
     full = site.folder / "full"
     full.mkdir()
     (full / "file").write_text("mine")
     with pytest.raises(Conflict) as taken:
-        await restore(backup, full, SystemClock())
+        await restore(backup, full, SystemClock(), store_at)
     assert taken.value.code == "restore_target_in_use"
     body, fresh = backup.read_bytes(), site.folder / "fresh"
     for number, cut in enumerate((body[: len(body) // 2], b"", _flipped(body, len(body) // 3))):
         bad = site.folder / f"bad-{number}"
         bad.write_bytes(cut)
         with pytest.raises(Environmental) as caught:
-            await restore(bad, fresh, SystemClock())
+            await restore(bad, fresh, SystemClock(), store_at)
         assert caught.value.code == "backup_damaged"
     assert not fresh.exists() and not list(site.folder.glob(".fresh*"))
 
@@ -218,6 +219,7 @@ def _flipped(body: bytes, at: int) -> bytes:
 KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
+from agent_work_orders.bootstrap.store import store_at
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.work_orders import restore
 left, real = int(sys.argv[3]), os.rename
@@ -228,7 +230,7 @@ def count(event, _):
         if not left:
             os.kill(os.getpid(), signal.SIGKILL)
 sys.addaudithook(count)
-asyncio.run(restore.restore(Path(sys.argv[1]), Path(sys.argv[2]), SystemClock()))
+asyncio.run(restore.restore(Path(sys.argv[1]), Path(sys.argv[2]), SystemClock(), store_at))
 """
 
 
@@ -247,7 +249,7 @@ async def test_a_kill_in_the_middle_of_a_restore_leaves_nothing(site: Site) -> N
         assert done.returncode == -signal.SIGKILL
         assert not home.exists()
     if not home.exists():
-        assert (await restore(backup, home, SystemClock())).goes_on == [order_id]
+        assert (await restore(backup, home, SystemClock(), store_at)).goes_on == [order_id]
     assert not list(site.folder.glob(".fresh*"))
     subprocess.run(["git", "-C", next((home / "mirrors").glob("*.git")), "fsck"], check=True)
 
@@ -273,7 +275,7 @@ async def test_the_drill(folder: Path) -> None:
         for number, backup in enumerate(taken):
             await site.stop()
             site.home = folder / f"home-{number}"
-            told = await restore(backup, site.home, SystemClock())
+            told = await restore(backup, site.home, SystemClock(), store_at)
             assert sorted(told.goes_on) == sorted(made) and told.lacking == {}
             await site.start()
         for order_id in made:

@@ -12,7 +12,7 @@ from site_bench import IDLE, SCRIPT, Site, git
 from agent_work_orders.errors import Conflict, Forbidden, NotFound, Refused
 from agent_work_orders.security.roles import LOCAL_OPERATOR, Caller
 from agent_work_orders.work_orders import inspect, steer
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.context import Context
 
 GATED = """
 name: gated
@@ -22,11 +22,11 @@ tasks:
 """
 FAILING = "default: [{fail: {kind: exit_code}}]"
 
-Verb = Callable[[Rooms, str, Caller], Awaitable[object]]
+Verb = Callable[[Context, str, Caller], Awaitable[object]]
 
 
-async def prompt(rooms: Rooms, order_id: str, caller: Caller) -> object:
-    return await steer.prompt(rooms, order_id, "more", caller)
+async def prompt(context: Context, order_id: str, caller: Caller) -> object:
+    return await steer.prompt(context, order_id, "more", caller)
 
 
 VERBS: dict[str, Verb] = {
@@ -72,16 +72,16 @@ async def in_state(site: Site, state: str) -> str:
         order_id = await site.submit(workflow_source=GATED)
         await site.until(order_id, "waiting")
         if state == "paused":
-            await steer.pause(site.rooms, order_id, LOCAL_OPERATOR)
+            await steer.pause(site.context, order_id, LOCAL_OPERATOR)
         if state == "cancelled":
-            await steer.cancel(site.rooms, order_id, LOCAL_OPERATOR)
+            await steer.cancel(site.context, order_id, LOCAL_OPERATOR)
     else:
         script = {"running": IDLE, "completed": SCRIPT, "failed": FAILING}[state]
         order_id = await site.submit(script=script)
     await site.until(order_id, state)
     if state == "running":
         await site.until_task(order_id, "build", "running")
-    await site.rooms.backlog.settled()  # what people are shown of a question is an event, too
+    await site.context.backlog.settled()  # what people are shown of a question is an event, too
     return order_id
 
 
@@ -94,7 +94,7 @@ async def test_the_table_holds(site: Site, state: str) -> None:
         events = site.essential_events()
         expected = TABLE[state][name]
         try:
-            await verb(site.rooms, order_id, LOCAL_OPERATOR)
+            await verb(site.context, order_id, LOCAL_OPERATOR)
         except Conflict as refused:
             if expected is not None or refused.code != "order_state_conflict" or not refused.hint:
                 wrong.append((name, "refused", refused.code))
@@ -109,7 +109,7 @@ async def test_the_table_holds(site: Site, state: str) -> None:
             except TimeoutError:
                 wrong.append((name, "became", (await site.show(order_id)).status))
         if (await site.show(order_id)).status not in ("completed", "failed", "cancelled"):
-            await steer.cancel(site.rooms, order_id, LOCAL_OPERATOR)
+            await steer.cancel(site.context, order_id, LOCAL_OPERATOR)
             await _until(site, order_id, ("cancelled", "failed"))
     assert wrong == []
 
@@ -131,9 +131,9 @@ async def test_who_may_not_changes_nothing(site: Site, caller: Caller, kind: typ
     before = site.written()
     for verb in VERBS.values():
         with pytest.raises(kind):
-            await verb(site.rooms, order_id, caller)
+            await verb(site.context, order_id, caller)
     with pytest.raises(kind):
-        await steer.override(site.rooms, order_id, caller, path="work", action="skip")
+        await steer.override(site.context, order_id, caller, path="work", action="skip")
     assert site.written() == before
 
 
@@ -141,7 +141,7 @@ async def test_who_may_not_changes_nothing(site: Site, caller: Caller, kind: typ
 async def test_verbs_that_race_leave_a_defined_state(site: Site) -> None:
     order_id = await in_state(site, "running")
     results = await asyncio.gather(
-        *(verb(site.rooms, order_id, LOCAL_OPERATOR) for verb in list(VERBS.values()) * 3),
+        *(verb(site.context, order_id, LOCAL_OPERATOR) for verb in list(VERBS.values()) * 3),
         return_exceptions=True,
     )
     strange = [r for r in results if isinstance(r, BaseException) and not isinstance(r, Conflict)]
@@ -153,11 +153,11 @@ async def test_verbs_that_race_leave_a_defined_state(site: Site) -> None:
 async def test_cancelling_ends_the_agent(site: Site) -> None:
     script = "default: [{run: [sh, -c, 'touch begun; sleep 61.5']}]"
     order_id = await site.submit(script=script)
-    folder = site.rooms.sandboxes.workspace(order_id)
+    folder = site.context.sandboxes.workspace(order_id)
     async with asyncio.timeout(10):
         while not (folder / "begun").exists():
             await asyncio.sleep(0.01)
-        await steer.cancel(site.rooms, order_id, LOCAL_OPERATOR)
+        await steer.cancel(site.context, order_id, LOCAL_OPERATOR)
         await site.until(order_id, "cancelled")
         while folder.parent.exists():
             await asyncio.sleep(0.01)
@@ -175,7 +175,7 @@ tasks:
     order_id = await site.submit(workflow_source=flow)
     record = await site.until(order_id, "failed")
     assert record.error_code == "command_failed" and record.error_hint
-    await steer.retry(site.rooms, order_id, LOCAL_OPERATOR)
+    await steer.retry(site.context, order_id, LOCAL_OPERATOR)
     await site.until(order_id, "failed")
     async with asyncio.timeout(10):
         while (await site.task(order_id, "second"))["generation"] != 2:
@@ -183,7 +183,7 @@ tasks:
         await site.until(order_id, "failed")
     assert (await site.task(order_id, "first"))["generation"] == 1
     with pytest.raises(NotFound) as unknown:
-        await steer.retry(site.rooms, order_id, LOCAL_OPERATOR, path="third")
+        await steer.retry(site.context, order_id, LOCAL_OPERATOR, path="third")
     assert unknown.value.code == "task_unknown"
 
 
@@ -200,7 +200,7 @@ tasks:
     order_id = await site.submit(workflow_source=flow)
     await site.until_task(order_id, "slow", "running")
     await steer.override(
-        site.rooms,
+        site.context,
         order_id,
         LOCAL_OPERATOR,
         path="slow",
@@ -209,7 +209,9 @@ tasks:
     )
     await site.until(order_id, "completed")
     assert (await site.task(order_id, "after"))["outputs"]["stdout"] == "by hand\n"
-    [entry] = [e for e in site.rooms.audit.page(order_id=order_id) if e.what == "order.override"]
+    [entry] = [
+        e for e in site.context.store.audit.page(order_id=order_id) if e.what == "order.override"
+    ]
     assert entry.who == "local" and entry.details["action"] == "succeed"
 
 
@@ -217,15 +219,15 @@ async def test_rollback_takes_back_what_was_published(site: Site) -> None:
     order_id = await in_state(site, "completed")
     record = await site.show(order_id)
     assert git(site.source, "branch", "--list", record.git_branch_name)
-    await steer.rollback(site.rooms, order_id, LOCAL_OPERATOR)
+    await steer.rollback(site.context, order_id, LOCAL_OPERATOR)
     await _until(site, order_id, ("cancelled",))
     assert git(site.source, "branch", "--list", record.git_branch_name) == ""
-    review = inspect.review(site.rooms, record)
+    review = inspect.review(site.context, record)
     assert review is not None and review.state == "closed"
     assert (await site.show(order_id)).github_pull_request_url is None
     for again in (None, "publish"):
         with pytest.raises(Conflict) as over:
-            await steer.retry(site.rooms, order_id, LOCAL_OPERATOR, path=again)
+            await steer.retry(site.context, order_id, LOCAL_OPERATOR, path=again)
         assert "rolled back" in over.value.hint
 
 
@@ -238,7 +240,7 @@ async def test_a_prompt_without_sense_is_refused(site: Site, text: str, code: st
     order_id = await in_state(site, "waiting")
     before = site.written()
     with pytest.raises(Refused) as refused:
-        await steer.prompt(site.rooms, order_id, text, LOCAL_OPERATOR)
+        await steer.prompt(site.context, order_id, text, LOCAL_OPERATOR)
     assert refused.value.code == code
     assert site.written() == before
 
@@ -249,9 +251,9 @@ default: [{run: [sh, -c, 'echo turn >> turns.txt; sleep 0.5']}, {text: ok}]
 """
     order_id = await site.submit(script=script)
     await site.until_task(order_id, "build", "running")
-    await steer.prompt(site.rooms, order_id, "and this", LOCAL_OPERATOR)
+    await steer.prompt(site.context, order_id, "and this", LOCAL_OPERATOR)
     record = await site.until(order_id, "completed")
     assert git(site.source, "show", f"{record.git_branch_name}:turns.txt") == "turn\nturn"
-    said = site.rooms.transcripts.read(order_id, "build")
+    said = site.context.transcripts.read(order_id, "build")
     assert sum("and this" in entry.text for _, entry in said if entry.kind == "prompt") == 1
     assert record.warnings == []

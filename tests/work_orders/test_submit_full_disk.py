@@ -49,7 +49,7 @@ async def test_a_refused_order_never_runs(site: Site, monkeypatch: pytest.Monkey
             key, told = f"key-{number}", ""
             try:
                 made = await submit.submit(
-                    site.rooms, site.new(idempotency_key=key, title="x" * 200), LOCAL_OPERATOR
+                    site.context, site.new(idempotency_key=key, title="x" * 200), LOCAL_OPERATOR
                 )
             except AgentWorkOrdersError as error:
                 told = error.code
@@ -63,9 +63,9 @@ async def test_a_refused_order_never_runs(site: Site, monkeypatch: pytest.Monkey
             assert known == []
             assert not _created(site, since=seen)
             made = await submit.submit(
-                site.rooms, site.new(idempotency_key=key, title="x" * 200), LOCAL_OPERATOR
+                site.context, site.new(idempotency_key=key, title="x" * 200), LOCAL_OPERATOR
             )
-        found = find.record_of(site.rooms, made.agent_work_order_id, LOCAL_OPERATOR)
+        found = find.record_of(site.context, made.agent_work_order_id, LOCAL_OPERATOR)
         assert found.created_by == "local"
         await site.until(made.agent_work_order_id, "completed")
         assert _created(site, since=seen) == [made.agent_work_order_id]
@@ -76,7 +76,7 @@ async def test_a_refused_order_never_runs(site: Site, monkeypatch: pytest.Monkey
 
 
 def _created(site: Site, since: set[str]) -> list[str]:
-    rows = site.rooms.audit.page(limit=500)
+    rows = site.context.store.audit.page(limit=500)
     return [
         str(one.order_id)
         for one in rows

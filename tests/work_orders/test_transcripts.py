@@ -57,8 +57,8 @@ tasks:
 """
     order_id = await site.submit(workflow_source=flow)
     await site.until(order_id, "completed")
-    assert sorted(site.rooms.transcripts.tasks(order_id)) == ["build", "child/build"]
-    mine = "".join(entry.text for _, entry in site.rooms.transcripts.read(order_id, "build"))
+    assert sorted(site.context.transcripts.tasks(order_id)) == ["build", "child/build"]
+    mine = "".join(entry.text for _, entry in site.context.transcripts.read(order_id, "build"))
     assert "PARENT" in mine and "Carry out the work" not in mine
     assert git(site.source, "branch", "--list", f"feat-{order_id}")
 
@@ -136,17 +136,17 @@ async def test_an_order_that_is_retried_remembers_in_its_new_sandbox(site: Site)
     order_id = await site.submit(agent=agent)
     await site.until(order_id, "failed")
     await site.restart()
-    assert not site.rooms.sandboxes.workspace(order_id).exists()
-    await steer.retry(site.rooms, order_id, LOCAL_OPERATOR)
+    assert not site.context.sandboxes.workspace(order_id).exists()
+    await steer.retry(site.context, order_id, LOCAL_OPERATOR)
     await site.until(order_id, "completed")
     branch = f"feat-{order_id}"
     files = git(site.source, "ls-tree", "-r", "--name-only", branch).split()
     assert sorted(files) == ["README.md", "seen.txt", "told.txt"]
     assert "said: I found the lighthouse" in git(site.source, "show", f"{branch}:seen.txt")
     found = await transcript_pages.search(
-        site.rooms, order_id[:9], LOCAL_OPERATOR, "LIGHTHOUSE", task=None
+        site.context, order_id[:9], LOCAL_OPERATOR, "LIGHTHOUSE", task=None
     )
     assert [one.kind for one in found.matches] == ["text", "error"]
     assert {one.task for one in found.matches} == {"build"}
     with pytest.raises(Refused, match="nothing to look for"):
-        await transcript_pages.search(site.rooms, order_id, LOCAL_OPERATOR, " ", task=None)
+        await transcript_pages.search(site.context, order_id, LOCAL_OPERATOR, " ", task=None)

@@ -22,26 +22,26 @@ def put(site: Site, file: str, name: str, said: str) -> None:
 
 
 async def test_names_aliases_and_guesses(site: Site) -> None:
-    assert workflows.find(site.rooms, "agent_workflow_build").origin == "builtin"
-    by_alias = workflows.compile_named(site.rooms, "agent_workflow_implement")
+    assert workflows.find(site.context, "agent_workflow_build").origin == "builtin"
+    by_alias = workflows.compile_named(site.context, "agent_workflow_implement")
     assert by_alias.plan.name == "agent_workflow_build"
-    assert workflows.compile_named(site.rooms, "agent_workflow_build") is by_alias
+    assert workflows.compile_named(site.context, "agent_workflow_build") is by_alias
     with pytest.raises(NotFound) as unknown:
-        workflows.compile_named(site.rooms, "agent_workflow_biuld")
+        workflows.compile_named(site.context, "agent_workflow_biuld")
     assert "agent_workflow_build" in unknown.value.hint
 
 
 async def test_a_file_hides_a_builtin_and_text_for_one_order_does_not(site: Site) -> None:
     name = "agent_workflow_build"
-    shipped = workflows.compile_named(site.rooms, name)
-    given = workflows.compile_source(site.rooms, FLOW.format(name=name, said="given"), "x")
-    await workflows.keep(site.rooms, given, "ann")
-    assert workflows.compile_named(site.rooms, name).plan_hash == shipped.plan_hash
+    shipped = workflows.compile_named(site.context, name)
+    given = workflows.compile_source(site.context, FLOW.format(name=name, said="given"), "x")
+    await workflows.keep(site.context, given, "ann")
+    assert workflows.compile_named(site.context, name).plan_hash == shipped.plan_hash
     put(site, "any.yaml", name, "file")
-    found = workflows.find(site.rooms, name)
+    found = workflows.find(site.context, name)
     assert (found.definition.description, found.origin) == ("file", "user")
     (site.home / "workflows" / "any.yaml").unlink()
-    assert workflows.compile_named(site.rooms, name).plan_hash == shipped.plan_hash
+    assert workflows.compile_named(site.context, name).plan_hash == shipped.plan_hash
     assert shipped.plan_hash != given.plan_hash
 
 
@@ -51,16 +51,16 @@ async def test_a_broken_file_costs_only_itself(site: Site) -> None:
     (site.home / "workflows" / "binary.yaml").write_bytes(b"\xff\xfe\x00")
     (site.home / "workflows" / "folder.yaml").mkdir()
     (site.home / "workflows" / "note.txt").write_text("not a workflow")
-    known = workflows.known(site.rooms)
+    known = workflows.known(site.context)
     assert "good" in known and "agent_workflow_plan" in known
-    assert workflows.compile_named(site.rooms, "good").origin == "user"
+    assert workflows.compile_named(site.context, "good").origin == "user"
 
 
 async def test_what_an_order_ran_is_kept_with_its_source(site: Site) -> None:
     source = FLOW.format(name="once", said="given")
     order_id = await site.submit(workflow_source=source)
     record = await site.until(order_id, "completed")
-    kept = site.rooms.versions.by_hash(record.workflow_version)
+    kept = site.context.store.versions.by_hash(record.workflow_version)
     assert kept is not None and (kept.name, kept.source, kept.version) == ("once", source, 1)
     await site.until(await site.submit(workflow_source=source), "completed")
-    assert len(site.rooms.versions.history("once")) == 1
+    assert len(site.context.store.versions.history("once")) == 1

@@ -65,16 +65,16 @@ ANYWHERE = ("0.0.0.0", "::")
 
 def create_app(house: House, bound: str = "") -> FastAPI:
     """`bound` is the `host:port` at which it is served, one more name to answer to."""
-    settings, rooms = house.settings, house.rooms
+    settings, context = house.settings, house.context
     app = routed()
     app.state.house = house
-    app.state.hub = Hub(rooms)
+    app.state.hub = Hub(context)
     app.state.draining = False
 
     def paused(pause: Pause, more: int) -> None:
-        rooms.log("", "event_loop_paused", "warning", {**pause.fields(), "more": more})
+        context.log("", "event_loop_paused", "warning", {**pause.fields(), "more": more})
 
-    app.state.pauses = Pauses(rooms.clock, paused)
+    app.state.pauses = Pauses(context.clock, paused)
     _explain_errors(app)
     # The last added is the outermost.
     app.add_middleware(Body, limit_bytes=settings.body_limit_bytes)
@@ -82,18 +82,18 @@ def create_app(house: House, bound: str = "") -> FastAPI:
     app.add_middleware(Dashboard, others=_first_parts(app))
     app.add_middleware(
         webhook.Webhook,
-        deliveries=rooms.deliveries,
+        deliveries=context.store.deliveries,
         secrets=settings.github_webhook_secret,
-        clock=rooms.clock,
-        log=rooms.log,
-        arrived=house.intake.wake,
+        clock=context.clock,
+        log=context.log,
+        arrived=house.duties.intake.wake,
     )
     app.add_middleware(
         Guard,
         hosts=_names(settings, bound),
         origins=settings.allowed_origins,
         any_address=settings.host in ANYWHERE,
-        log=rooms.log,
+        log=context.log,
     )
     return app
 

@@ -1,8 +1,7 @@
-"""What a handler takes from a request: the rooms, the caller, and checked parts of the address."""
+"""What a handler takes from a request: the context, the caller, checked parts of the address."""
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 
 from fastapi import Header, Path, Query, Request
@@ -11,11 +10,8 @@ from agent_work_orders.api.administration_models import ProblemDocument
 from agent_work_orders.api.auth import Identity
 from agent_work_orders.bootstrap import House
 from agent_work_orders.errors import Forbidden
-from agent_work_orders.repositories import url
 from agent_work_orders.security.roles import Caller
-from agent_work_orders.work_orders.rooms import Rooms
-
-_REPOSITORY_KEY = re.compile(r"[a-z0-9-]{1,41}-[0-9a-f]{16}")
+from agent_work_orders.work_orders.context import LiveContext
 
 OrderIdPath = Annotated[
     str, Path(max_length=64, description="Id of a work order, or any unique beginning of one")
@@ -44,8 +40,8 @@ def house_of(request: Request) -> House:
     return house
 
 
-def rooms_of(request: Request) -> Rooms:
-    return house_of(request).rooms
+def context_of(request: Request) -> LiveContext:
+    return house_of(request).context
 
 
 def caller_of(request: Request) -> Caller:
@@ -72,10 +68,3 @@ def administrator_of(request: Request) -> Caller:
             hint="Use an administrator's key without repositories.",
         )
     return caller
-
-
-def repository_key(rooms: Rooms, given: str) -> str:
-    """A repository by its key or its address. Refused for anything that is neither."""
-    if _REPOSITORY_KEY.fullmatch(given):
-        return given
-    return url.parse(given, origins=rooms.git_origins).key

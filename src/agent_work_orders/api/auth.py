@@ -71,7 +71,7 @@ class Authentication:
     def __init__(self, app: ASGIApp, *, house: House) -> None:
         self._app = app
         self._house = house
-        self._failures = Failures(house.rooms.clock)
+        self._failures = Failures(house.context.clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] in PUBLIC:
@@ -161,7 +161,7 @@ def holder_of_key(house: House, token: str) -> Identity | None:
     """Whose key this is: the local operator's, or one that was given out."""
     if hmac.compare_digest(token.encode("utf-8", "replace"), house.local_key.encode()):
         return Identity(caller=LOCAL_OPERATOR, holder=local_holder(house.local_key))
-    key = house.rooms.keys.authenticate(token)
+    key = house.context.store.keys.authenticate(token)
     return None if key is None else Identity(caller=_caller(key), holder=key.key_id)
 
 
@@ -169,7 +169,7 @@ def of_holder(house: House, holder: str) -> Identity | None:
     """Who a holder is now; None when it is gone."""
     if holder == local_holder(house.local_key):
         return Identity(caller=LOCAL_OPERATOR, holder=holder)
-    for key in house.rooms.keys.all():
+    for key in house.context.store.keys.all():
         if key.key_id == holder and key.revoked_at_ms is None:
             return Identity(caller=_caller(key), holder=holder)
     return None

@@ -20,7 +20,7 @@ from agent_work_orders.errors import Unavailable
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.feed import FeedRow
 from agent_work_orders.state_manager.records import OrderRecord
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.context import Context
 
 POLL_S = 0.1
 PAGE = 500
@@ -69,9 +69,9 @@ class Listener:
 
 class Hub:
     def __init__(
-        self, rooms: Rooms, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+        self, context: Context, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
-        self._rooms = rooms
+        self._context = context
         self._sleep = sleep
         self._listeners: set[Listener] = set()
         self._reader: asyncio.Task[None] | None = None
@@ -83,8 +83,8 @@ class Hub:
         """The number of the last row that is on disk: where a client without a past begins."""
         if self._reader is not None:
             return self._cursor
-        before = max(0, self._rooms.feed.latest() - NOT_YET_VISIBLE)
-        seen = self._rooms.feed.after(before, NOT_YET_VISIBLE)
+        before = max(0, self._context.store.feed.latest() - NOT_YET_VISIBLE)
+        seen = self._context.store.feed.after(before, NOT_YET_VISIBLE)
         return seen[-1].n if seen else before
 
     def join(self, listener: Listener) -> None:
@@ -133,7 +133,7 @@ class Hub:
     async def missed(self, listener: Listener, after: int) -> tuple[int, list[Sent]]:
         """A page of what came after a number: up to where it was read, and what is wanted of it.
         At the end the number stays the same."""
-        rows = self._rooms.feed.after(after, PAGE, listener.order_id)
+        rows = self._context.store.feed.after(after, PAGE, listener.order_id)
         found = []
         for row in rows:
             if listener.wants(row, await self._repository(row, listener)):
@@ -141,7 +141,7 @@ class Hub:
         return (rows[-1].n if rows else after), found
 
     async def _read(self) -> None:
-        feed = self._rooms.feed
+        feed = self._context.store.feed
         while True:
             await self._sleep(POLL_S)
             while feed.latest() > self._cursor and (rows := feed.after(self._cursor, PAGE)):
@@ -168,11 +168,11 @@ class Hub:
             return None
         known = self._repositories.get(row.order_id)
         if known is None:
-            record = self._rooms.records.get(row.order_id)
+            record = self._context.store.records.get(row.order_id)
             if record is not None:
                 known = record.repository
             else:
-                run = await self._rooms.engine.run(row.order_id)
+                run = await self._context.runs.run(row.order_id)
                 if run is None:
                     return None
                 known = str(run.order["repository"])

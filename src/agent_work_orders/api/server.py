@@ -34,8 +34,7 @@ from agent_work_orders.errors import Environmental, Refused
 from agent_work_orders.security import given
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.settings import Settings
-from agent_work_orders.state_manager.sqlite.store import SqliteStore
-from agent_work_orders.work_orders.incoming.missed_deliveries import MissedDeliveries
+from agent_work_orders.state_manager.store import Store
 
 BACKLOG = 2_048
 ANSWERS_END_WITHIN_S = 5
@@ -71,12 +70,12 @@ async def serving(
 
             def ready() -> None:
                 url = f"http://{address}"
-                house.store.lock.announce(url)
+                house.lock.announce(url)
                 if on_ready is not None:
                     on_ready(url, house)
 
             stopping: list[asyncio.Task[None]] = []
-            beside = _beside(house)
+            beside = house.duties.while_serving()
 
             def drain() -> None:
                 app.state.draining = True
@@ -127,15 +126,6 @@ async def _warm(app: FastAPI) -> None:
     await app(scope, receive, send)
 
 
-def _beside(house: House) -> list[asyncio.Task[None]]:
-    """What goes on while it serves. The socket listens already: what is redelivered waits there."""
-    loop = asyncio.get_running_loop()
-    tasks = [loop.create_task(house.intake.run())]
-    if house.rooms.hook is not None and house.settings.github_webhook_secret:
-        tasks.append(loop.create_task(MissedDeliveries(house.rooms, house.rooms.hook).run()))
-    return tasks
-
-
 def bind(host: str, port: int) -> socket.socket:
     """A socket at the address. Environmental `address_unusable`."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -156,7 +146,7 @@ def bind(host: str, port: int) -> socket.socket:
     return listening
 
 
-def check_exposure(settings: Settings, store: SqliteStore) -> None:
+def check_exposure(settings: Settings, store: Store) -> None:
     """Beyond this machine, only with keys that somebody chose to give out."""
     host = settings.host
     if is_loopback(host):

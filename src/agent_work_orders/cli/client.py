@@ -21,8 +21,8 @@ Json = dict[str, Any]
 Verb = Literal["cancel", "pause", "resume", "retry", "rollback"]
 
 
-class Client(Protocol):
-    """Failures are `errors.Refused` and its kin, or `Told`."""
+class Looker(Protocol):
+    """What can be asked. Failures are `errors.Refused` and its kin, or `Told`."""
 
     remote: bool
     """Whether a server works on after this command has ended."""
@@ -30,8 +30,6 @@ class Client(Protocol):
     async def check(self, order: Json) -> None:
         """Refuse what `create` would refuse, and change nothing."""
         ...
-
-    async def create(self, order: Json) -> Json: ...
 
     async def orders(self, **wanted: Any) -> Json: ...
 
@@ -56,21 +54,9 @@ class Client(Protocol):
 
     async def diff(self, wanted: str) -> Json: ...
 
-    async def prompt(self, wanted: str, text: str) -> Json: ...
-
-    async def steer(self, wanted: str, verb: Verb, task: str | None = None) -> Json: ...
-
-    async def override(
-        self, wanted: str, task: str, action: Literal["skip", "succeed", "retry"], outputs: Json
-    ) -> Json: ...
-
     async def approvals(self, wanted: str | None = None) -> list[Json]:
         """Open ones, of one order or of all."""
         ...
-
-    async def decide(
-        self, approval_id: str, *, approved: bool, comment: str, subject_hash: str
-    ) -> Json: ...
 
     async def workflows(self) -> list[Json]: ...
 
@@ -89,6 +75,24 @@ class Client(Protocol):
     async def tools(self) -> list[Json]: ...
 
 
+class Client(Looker, Protocol):
+    """The same, and what changes orders."""
+
+    async def create(self, order: Json) -> Json: ...
+
+    async def prompt(self, wanted: str, text: str) -> Json: ...
+
+    async def steer(self, wanted: str, verb: Verb, task: str | None = None) -> Json: ...
+
+    async def override(
+        self, wanted: str, task: str, action: Literal["skip", "succeed", "retry"], outputs: Json
+    ) -> Json: ...
+
+    async def decide(
+        self, approval_id: str, *, approved: bool, comment: str, subject_hash: str
+    ) -> Json: ...
+
+
 class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Where a command works: a data directory, and a server if one was named."""
 
@@ -105,7 +109,7 @@ def server_of(place: Place, settings: setting.Settings) -> str | None:
 
 
 @asynccontextmanager
-async def looking(place: Place) -> AsyncIterator[Client]:
+async def looking(place: Place) -> AsyncIterator[Looker]:
     """To read. Without a server the data directory is opened for looking only."""
     settings = setting.load(home=place.home)
     url = server_of(place, settings)
@@ -114,10 +118,10 @@ async def looking(place: Place) -> AsyncIterator[Client]:
             yield client
         return
     from agent_work_orders.bootstrap import open_archive
-    from agent_work_orders.cli.in_process import InProcess
+    from agent_work_orders.cli.in_process import LookingInProcess
 
-    async with open_archive(settings) as rooms:
-        yield InProcess(rooms)
+    async with open_archive(settings) as context:
+        yield LookingInProcess(context)
 
 
 @asynccontextmanager
@@ -132,12 +136,12 @@ async def acting(place: Place, wanted: str | None, *, hands: bool) -> AsyncItera
             yield client
         return
     from agent_work_orders.bootstrap import open_archive, open_house
-    from agent_work_orders.cli.in_process import InProcess
+    from agent_work_orders.cli.in_process import InProcess, LookingInProcess
 
     order_id: str | None = None
     if wanted is not None:
-        async with open_archive(settings) as rooms:
-            order_id = InProcess(rooms).find(wanted)
+        async with open_archive(settings) as context:
+            order_id = LookingInProcess(context).find(wanted)
     quiet_logs(settings)
     # Nobody waits for a terminal for long; what is cut off is taken up at the next start.
     changes: dict[str, Any] = {"drain_s": min(settings.drain_s, 3.0)}
@@ -145,7 +149,7 @@ async def acting(place: Place, wanted: str | None, *, hands: bool) -> AsyncItera
         changes["running_tasks"] = 0
     settings = msgspec.structs.replace(settings, **changes)
     async with open_house(settings, takes=lambda one: one == order_id) as house:
-        yield InProcess(house.rooms)
+        yield InProcess(house.context)
 
 
 def need_server(place: Place, what: str) -> None:

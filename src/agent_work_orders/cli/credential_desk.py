@@ -15,24 +15,24 @@ from agent_work_orders.work_orders import credentials
 async def keep(home: Path | None, name: str, secret: str) -> Json:
     settings = setting.load(home=home)
     text = setting.to_keep(name, secret)
-    async with open_upkeep(settings) as (rooms, _):
-        return _shown(await credentials.keep(rooms, name, text, keys=settings.secret_key))
+    async with open_upkeep(settings) as context:
+        return _shown(await credentials.keep(context, name, text, keys=settings.secret_key))
 
 
 async def every(home: Path | None) -> list[Json]:
-    async with open_archive(setting.load(home=home)) as rooms:
-        return [_shown(one) for one in rooms.credentials.all()]
+    async with open_archive(setting.load(home=home)) as context:
+        return [_shown(one) for one in context.store.credentials.all()]
 
 
 async def remove(home: Path | None, name: str) -> None:
-    async with open_upkeep(setting.load(home=home)) as (rooms, _):
-        await credentials.remove(rooms, name)
+    async with open_upkeep(setting.load(home=home)) as context:
+        await credentials.remove(context, name)
 
 
 async def rotate(home: Path | None) -> int:
     settings = setting.load(home=home)
-    async with open_upkeep(settings) as (rooms, _):
-        return await credentials.rotate(rooms, keys=settings.secret_key)
+    async with open_upkeep(settings) as context:
+        return await credentials.rotate(context, keys=settings.secret_key)
 
 
 def _shown(one: KeptCredential) -> Json:

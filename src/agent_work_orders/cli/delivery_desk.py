@@ -11,8 +11,9 @@ from agent_work_orders.bootstrap import open_archive, open_upkeep
 from agent_work_orders.cli.client import Json, Place, server_of
 from agent_work_orders.cli.outcome import Told
 from agent_work_orders.cli.over_http import OverHttp, api_key
-from agent_work_orders.state_manager.deliveries import DeliveryRecord, State
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.security.roles import LOCAL_OPERATOR
+from agent_work_orders.state_manager.deliveries import State
+from agent_work_orders.work_orders import deliveries
 
 
 async def page(home: Path | None, url: str | None, state: str | None, limit: int) -> list[Json]:
@@ -22,8 +23,10 @@ async def page(home: Path | None, url: str | None, state: str | None, limit: int
     if server is not None:
         async with OverHttp(server, api_key(settings.home)) as client:
             return await client.deliveries(checked, limit)
-    async with open_archive(settings) as rooms:
-        return [views.delivery(one) for one in rooms.deliveries.page(state=checked, limit=limit)]
+    async with open_archive(settings) as context:
+        return [
+            views.delivery(one) for one in context.store.deliveries.page(state=checked, limit=limit)
+        ]
 
 
 async def find(home: Path | None, url: str | None, delivery_id: str) -> Json:
@@ -32,8 +35,8 @@ async def find(home: Path | None, url: str | None, delivery_id: str) -> Json:
     if server is not None:
         async with OverHttp(server, api_key(settings.home)) as client:
             return await client.delivery(delivery_id)
-    async with open_archive(settings) as rooms:
-        return views.delivery(_found(rooms, delivery_id))
+    async with open_archive(settings) as context:
+        return views.delivery(deliveries.find(context, delivery_id))
 
 
 async def retry(home: Path | None, url: str | None, delivery_id: str) -> Json:
@@ -42,32 +45,8 @@ async def retry(home: Path | None, url: str | None, delivery_id: str) -> Json:
     if server is not None:
         async with OverHttp(server, api_key(settings.home)) as client:
             return await client.delivery(delivery_id, retry=True)
-    async with open_upkeep(settings) as (rooms, _):
-        found = _found(rooms, delivery_id)
-        if not await rooms.deliveries.reopen(found.delivery_id):
-            raise Told(
-                "delivery_not_failed",
-                f"{found.delivery_id} is {found.state}, or came without anything to handle",
-                hint="Only what failed after it was taken can be tried again",
-            )
-        await rooms.audit.append(
-            at_ms=rooms.clock.now_ms(),
-            who="local",
-            what="delivery.retry",
-            target=found.delivery_id,
-        )
-        return views.delivery(_found(rooms, delivery_id))
-
-
-def _found(rooms: Rooms, delivery_id: str) -> DeliveryRecord:
-    found = rooms.deliveries.find(delivery_id.lower())
-    if found is None:
-        raise Told(
-            "delivery_unknown",
-            f"There is no delivery {delivery_id[:64]}",
-            hint="`awo deliveries list` shows them; they are kept for five weeks",
-        )
-    return found
+    async with open_upkeep(settings) as context:
+        return views.delivery(await deliveries.retry(context, LOCAL_OPERATOR, delivery_id))
 
 
 def _state(given: str | None) -> Any:

@@ -21,31 +21,27 @@ from agent_work_orders.work_orders import (
     transcript_pages,
     workflows,
 )
+from agent_work_orders.work_orders.context import Context, LiveContext
 from agent_work_orders.work_orders.read_side import projection
-from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine.definition import parse
 
 
-class InProcess:
+class LookingInProcess:
     remote = False
 
-    def __init__(self, rooms: Rooms) -> None:
-        self._rooms = rooms
+    def __init__(self, context: Context) -> None:
+        self._context = context
 
     def find(self, wanted: str) -> str:
         """The whole id of the order that is meant."""
-        return find.record_of(self._rooms, wanted, ME).agent_work_order_id
+        return find.record_of(self._context, wanted, ME).agent_work_order_id
 
     async def check(self, order: Json) -> None:
-        await submit.check(self._rooms, msgspec.convert(order, submit.NewOrder), ME)
-
-    async def create(self, order: Json) -> Json:
-        made = await submit.submit(self._rooms, msgspec.convert(order, submit.NewOrder), ME)
-        return views.summary(made)
+        await submit.check(self._context, msgspec.convert(order, submit.NewOrder), ME)
 
     async def orders(self, **wanted: Any) -> Json:
         limit, offset = wanted.pop("limit", 50), wanted.pop("offset", 0)
-        page = inspect.page(self._rooms, ME, OrderFilter(**wanted), limit=limit, offset=offset)
+        page = inspect.page(self._context, ME, OrderFilter(**wanted), limit=limit, offset=offset)
         return {
             "agent_work_orders": [views.summary(row) for row in page.agent_work_orders],
             "total_count": page.total_count,
@@ -53,23 +49,23 @@ class InProcess:
         }
 
     async def order(self, wanted: str) -> Json:
-        shown = await inspect.show(self._rooms, wanted, ME)
+        shown = await inspect.show(self._context, wanted, ME)
         return views.summary(shown.record) | views.counts(shown.progress)
 
     async def watch(self, wanted: str) -> tuple[Json, list[Json]]:
-        row = find.record_of(self._rooms, wanted, ME)
-        run = await find.run_of(self._rooms, row.agent_work_order_id)
-        until = self._rooms.queue_until_ms(run.run_id)
+        row = find.record_of(self._context, wanted, ME)
+        run = await find.run_of(self._context, row.agent_work_order_id)
+        until = self._context.runs.held_until_ms(run.run_id)
         record = projection.record(run, row.run_seq, until)
         return views.summary(record), [views.task(one) for one in projection.tasks(run)]
 
     async def tasks(self, wanted: str) -> list[Json]:
-        return [views.task(one) for one in await inspect.tasks(self._rooms, wanted, ME)]
+        return [views.task(one) for one in await inspect.tasks(self._context, wanted, ME)]
 
     async def logs(self, wanted: str, *, limit: int, offset: int, level: str | None = None) -> Json:
-        row = find.record_of(self._rooms, wanted, ME)
+        row = find.record_of(self._context, wanted, ME)
         lines = LogFilter(level=level)
-        page = inspect.logs(self._rooms, wanted, ME, lines, limit=limit, offset=offset)
+        page = inspect.logs(self._context, wanted, ME, lines, limit=limit, offset=offset)
         return {
             "agent_work_order_id": row.agent_work_order_id,
             "log_entries": [views.log_entry(entry) for entry in page.log_entries],
@@ -81,22 +77,67 @@ class InProcess:
         self, wanted: str, task: str | None, *, after: int = 0, search: str | None = None
     ) -> Json:
         if search is None:
-            page = transcript_pages.page(self._rooms, wanted, ME, task=task, after=after)
+            page = transcript_pages.page(self._context, wanted, ME, task=task, after=after)
         else:
-            page = await transcript_pages.search(self._rooms, wanted, ME, search, task=task)
+            page = await transcript_pages.search(self._context, wanted, ME, search, task=task)
         return views.transcript_page(page)
 
     async def diff(self, wanted: str) -> Json:
-        made = await inspect.diff(self._rooms, wanted, ME)
+        made = await inspect.diff(self._context, wanted, ME)
         return {
-            "agent_work_order_id": find.record_of(self._rooms, wanted, ME).agent_work_order_id,
+            "agent_work_order_id": find.record_of(self._context, wanted, ME).agent_work_order_id,
             "diff": made.text.decode("utf-8", "replace"),
             "truncated": made.truncated,
         }
 
+    async def approvals(self, wanted: str | None = None) -> list[Json]:
+        if wanted is None:
+            found = await approvals.asked(self._context, ME)
+        else:
+            every = await approvals.of_order(self._context, wanted, ME)
+            found = [one for one in every if one.state == "asked"]
+        return [views.approval(one) for one in found]
+
+    async def workflows(self) -> list[Json]:
+        known = workflows.known(self._context)
+        return [views.workflow_summary(one) for _, one in sorted(known.items())]
+
+    async def workflow(self, name: str) -> Json:
+        found = workflows.find(self._context, name)
+        compiled = workflows.compile_source(self._context, found.source, name)
+        return views.workflow(found, compiled.plan, compiled.plan_hash)
+
+    async def lint(self, source: str, file: str) -> Json:
+        compiled = workflows.compile_source(self._context, source, file)
+        known = workflows.Known(definition=parse(source, file), source=source, origin="user")
+        return views.workflow(known, compiled.plan, compiled.plan_hash)
+
+    async def commands(self, repository: str | None, base: str | None) -> Json:
+        where = commands.Where(repository=repository, base=base)
+        found: Json = msgspec.to_builtins(await commands.listing(self._context, where, ME))
+        return found
+
+    async def command(self, name: str, repository: str | None, base: str | None) -> Json:
+        where = commands.Where(repository=repository, base=base)
+        found: Json = msgspec.to_builtins(await commands.show(self._context, name, where, ME))
+        return found
+
+    async def tools(self) -> list[Json]:
+        return [msgspec.to_builtins(info) for _, info in sorted(self._context.catalogue.items())]
+
+
+class InProcess(LookingInProcess):
+    def __init__(self, context: LiveContext) -> None:
+        super().__init__(context)
+        self._live = context
+
+    async def create(self, order: Json) -> Json:
+        made = await submit.submit(self._live, msgspec.convert(order, submit.NewOrder), ME)
+        return views.summary(made)
+
     async def prompt(self, wanted: str, text: str) -> Json:
-        row = find.record_of(self._rooms, wanted, ME)
-        prompt_id = await steer.prompt(self._rooms, wanted, text, ME)
+        row = find.record_of(self._live, wanted, ME)
+        prompt_id = await steer.prompt(self._live, wanted, text, ME)
         return {
             "agent_work_order_id": row.agent_work_order_id,
             "prompt_accepted": True,
@@ -104,41 +145,33 @@ class InProcess:
         }
 
     async def steer(self, wanted: str, verb: Verb, task: str | None = None) -> Json:
-        rooms = self._rooms
+        context = self._live
         match verb:
             case "cancel":
-                record = await steer.cancel(rooms, wanted, ME)
+                record = await steer.cancel(context, wanted, ME)
             case "pause":
-                record = await steer.pause(rooms, wanted, ME)
+                record = await steer.pause(context, wanted, ME)
             case "resume":
-                record = await steer.resume(rooms, wanted, ME)
+                record = await steer.resume(context, wanted, ME)
             case "retry":
-                record = await steer.retry(rooms, wanted, ME, task)
+                record = await steer.retry(context, wanted, ME, task)
             case "rollback":
-                record = await steer.rollback(rooms, wanted, ME)
+                record = await steer.rollback(context, wanted, ME)
         return views.summary(record)
 
     async def override(
         self, wanted: str, task: str, action: Literal["skip", "succeed", "retry"], outputs: Json
     ) -> Json:
         record = await steer.override(
-            self._rooms, wanted, ME, path=task, action=action, outputs=outputs
+            self._live, wanted, ME, path=task, action=action, outputs=outputs
         )
         return views.summary(record)
-
-    async def approvals(self, wanted: str | None = None) -> list[Json]:
-        if wanted is None:
-            found = await approvals.asked(self._rooms, ME)
-        else:
-            every = await approvals.of_order(self._rooms, wanted, ME)
-            found = [one for one in every if one.state == "asked"]
-        return [views.approval(one) for one in found]
 
     async def decide(
         self, approval_id: str, *, approved: bool, comment: str, subject_hash: str
     ) -> Json:
         decided = await approvals.decide(
-            self._rooms,
+            self._live,
             approval_id,
             ME,
             approved=approved,
@@ -146,30 +179,3 @@ class InProcess:
             subject_hash=subject_hash,
         )
         return views.approval(decided)
-
-    async def workflows(self) -> list[Json]:
-        known = workflows.known(self._rooms)
-        return [views.workflow_summary(one) for _, one in sorted(known.items())]
-
-    async def workflow(self, name: str) -> Json:
-        found = workflows.find(self._rooms, name)
-        compiled = workflows.compile_source(self._rooms, found.source, name)
-        return views.workflow(found, compiled.plan, compiled.plan_hash)
-
-    async def lint(self, source: str, file: str) -> Json:
-        compiled = workflows.compile_source(self._rooms, source, file)
-        known = workflows.Known(definition=parse(source, file), source=source, origin="user")
-        return views.workflow(known, compiled.plan, compiled.plan_hash)
-
-    async def commands(self, repository: str | None, base: str | None) -> Json:
-        where = commands.Where(repository=repository, base=base)
-        found: Json = msgspec.to_builtins(await commands.listing(self._rooms, where, ME))
-        return found
-
-    async def command(self, name: str, repository: str | None, base: str | None) -> Json:
-        where = commands.Where(repository=repository, base=base)
-        found: Json = msgspec.to_builtins(await commands.show(self._rooms, name, where, ME))
-        return found
-
-    async def tools(self) -> list[Json]:
-        return [msgspec.to_builtins(info) for _, info in sorted(self._rooms.catalogue.items())]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from agent_work_orders import settings as setting
 from agent_work_orders.api import views
@@ -12,9 +12,8 @@ from agent_work_orders.cli.client import Json, Place, server_of
 from agent_work_orders.cli.outcome import Told
 from agent_work_orders.cli.over_http import OverHttp, api_key
 from agent_work_orders.cli.request import repository
-from agent_work_orders.repositories import url as repository_url
-from agent_work_orders.security.roles import Role
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.security.roles import LOCAL_OPERATOR, Role
+from agent_work_orders.work_orders import keys
 
 
 async def create(
@@ -27,10 +26,8 @@ async def create(
     if server is not None:
         async with OverHttp(server, api_key(settings.home)) as client:
             return await client.create_key(name, checked, addresses)
-    keys = None if addresses is None else [repository_url.parse(one).key for one in addresses]
-    async with open_upkeep(settings) as (rooms, _):
-        key, token = await rooms.keys.create(name, checked, repositories=keys)
-        await _note(rooms, "key.create", key.key_id, {"name": name, "role": checked})
+    async with open_upkeep(settings) as context:
+        key, token = await keys.create(context, LOCAL_OPERATOR, name, checked, addresses)
         return {"key": views.key(key), "token": token}
 
 
@@ -40,8 +37,8 @@ async def every(home: Path | None, url: str | None) -> list[Json]:
     if server is not None:
         async with OverHttp(server, api_key(settings.home)) as client:
             return await client.keys()
-    async with open_archive(settings) as rooms:
-        return [views.key(one) for one in rooms.keys.all()]
+    async with open_archive(settings) as context:
+        return [views.key(one) for one in context.store.keys.all()]
 
 
 async def revoke(home: Path | None, url: str | None, key_id: str) -> Json:
@@ -50,16 +47,8 @@ async def revoke(home: Path | None, url: str | None, key_id: str) -> Json:
     if server is not None:
         async with OverHttp(server, api_key(settings.home)) as client:
             return await client.revoke_key(key_id)
-    async with open_upkeep(settings) as (rooms, _):
-        key = await rooms.keys.revoke(key_id)
-        await _note(rooms, "key.revoke", key_id, {})
-        return views.key(key)
-
-
-async def _note(rooms: Rooms, what: str, target: str, details: dict[str, Any]) -> None:
-    await rooms.audit.append(
-        at_ms=rooms.clock.now_ms(), who="local", what=what, target=target, details=details
-    )
+    async with open_upkeep(settings) as context:
+        return views.key(await keys.revoke(context, LOCAL_OPERATOR, key_id))
 
 
 def _role(given: str) -> Role:

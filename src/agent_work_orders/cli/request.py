@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from agent_work_orders.cli.client import Client, Json
+from agent_work_orders.cli.client import Json, Looker
 from agent_work_orders.cli.outcome import Told
 
 SCRIPT_LIMIT_BYTES = 1_048_576
@@ -59,7 +59,7 @@ def of(asked: Asked) -> Json:
     return order
 
 
-async def with_inputs(client: Client, order: Json, given: list[str], name: str) -> Json:
+async def with_inputs(client: Looker, order: Json, given: list[str], name: str) -> Json:
     """`k=v` read by the types that the workflow declares."""
     pairs = dict(_pair(text, "--input") for text in given)
     if not pairs:

@@ -34,7 +34,23 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 Observer = Callable[[Change], None]
 
 
-class Engine(Protocol):
+class Runs(Protocol):
+    """The half that only tells: also where nobody is at work."""
+
+    async def run(self, run_id: str) -> Run | None:
+        """The run as of its last durable event, open or ended. Conflict `run_quarantined`."""
+        ...
+
+    async def open_runs(self) -> list[str]:
+        """Ids of the runs that have not ended and are taken up here."""
+        ...
+
+    def held_until_ms(self, run_id: str) -> int | None:
+        """Until when a rate limit keeps a run from starting, as far as is known in memory."""
+        ...
+
+
+class Engine(Runs, Protocol):
     async def start(self) -> None:
         """Take up every open run."""
         ...
@@ -52,10 +68,6 @@ class Engine(Protocol):
     async def post(self, run_id: str, event: AnyEvent) -> bool:
         """Tell a run what happened. NotFound `run_unknown`; Conflict `run_quarantined`;
         Unavailable when halted."""
-        ...
-
-    async def run(self, run_id: str) -> Run | None:
-        """The run as of its last durable event, open or ended."""
         ...
 
     def observe(self, observer: Observer) -> None: ...

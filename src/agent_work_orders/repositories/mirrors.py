@@ -32,11 +32,11 @@ _REFSPECS = ("+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*")
 class Mirrors:
     """All mirrors below a folder. Safe to use from many tasks at once."""
 
-    def __init__(self, folder: Path, git: Git) -> None:
+    def __init__(self, folder: Path, git: Git, branches: Branches | None = None) -> None:
         self.folder = folder
         self.git = git
-        self.branches: Branches | None = None
-        """What orders' branches must have here, once somebody knows."""
+        self.branches = branches
+        """What orders' branches must have here, where somebody knows."""
         self._locks: dict[str, asyncio.Lock] = {}
         self._known: dict[str, dict[str, str]] = {}
         folder.mkdir(parents=True, exist_ok=True)

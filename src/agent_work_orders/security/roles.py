@@ -53,3 +53,8 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
 
 
 LOCAL_OPERATOR = Caller(name="local", role="admin", local=True)
+
+
+def is_local(name: str) -> bool:
+    """Whether a recorded name is the local operator's: keys have names of another form."""
+    return name == LOCAL_OPERATOR.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import msgspec
@@ -34,3 +34,7 @@ class Artifacts(Protocol):
         ...
 
     def list(self, order_id: str) -> Iterator[Artifact]: ...
+
+    def absent(self) -> Sequence[str]:
+        """What is listed and not there, by hash. Looks at every file."""
+        ...

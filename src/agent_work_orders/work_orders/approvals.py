@@ -8,8 +8,8 @@ from agent_work_orders.errors import Conflict, Forbidden, NotFound
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.approvals import ApprovalRecord
 from agent_work_orders.work_orders import find, questions
+from agent_work_orders.work_orders.context import Context, LiveContext
 from agent_work_orders.work_orders.read_side.open_questions import open_questions
-from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.work_orders.submit import check_text
 from agent_work_orders.workflow_engine.events import ApprovalDecided
 from agent_work_orders.workflow_engine.run import Run
@@ -18,34 +18,34 @@ COMMENT_LIMIT_CHARS = 4_000
 LOOKED_AT = 10_000
 
 
-async def asked(rooms: Rooms, caller: Caller, limit: int = 100) -> list[ApprovalRecord]:
+async def asked(context: Context, caller: Caller, limit: int = 100) -> list[ApprovalRecord]:
     """Open ones that the caller may see, oldest first."""
-    await rooms.backlog.settled()
+    await context.backlog.settled()
     found = []
     # Who sees only some must not miss theirs behind those of others.
-    for one in rooms.approvals.asked(limit if caller.repositories is None else LOOKED_AT):
-        row = rooms.records.get(one.order_id)
+    for one in context.store.approvals.asked(limit if caller.repositories is None else LOOKED_AT):
+        row = context.store.records.get(one.order_id)
         if row is not None and caller.sees(row.repository):
             found.append(one)
     return found[:limit]
 
 
-def get(rooms: Rooms, approval_id: str, caller: Caller) -> ApprovalRecord:
-    found = rooms.approvals.get(approval_id)
-    row = None if found is None else rooms.records.get(found.order_id)
+def get(context: Context, approval_id: str, caller: Caller) -> ApprovalRecord:
+    found = context.store.approvals.get(approval_id)
+    row = None if found is None else context.store.records.get(found.order_id)
     if found is None or row is None or not caller.sees(row.repository):
         raise _unknown(approval_id)
     return found
 
 
-async def of_order(rooms: Rooms, wanted: str, caller: Caller) -> list[ApprovalRecord]:
-    await rooms.backlog.settled()
-    row = find.record_of(rooms, wanted, caller)
-    return list(rooms.approvals.of_order(row.agent_work_order_id))
+async def of_order(context: Context, wanted: str, caller: Caller) -> list[ApprovalRecord]:
+    await context.backlog.settled()
+    row = find.record_of(context, wanted, caller)
+    return list(context.store.approvals.of_order(row.agent_work_order_id))
 
 
 async def decide(
-    rooms: Rooms,
+    context: LiveContext,
     approval_id: str,
     caller: Caller,
     *,
@@ -56,10 +56,10 @@ async def decide(
     """One decision counts. `subject_hash` is what the person looked at; without it, what is asked
     now. Conflict `approval_settled`, `approval_subject_changed`; NotFound `approval_unknown`;
     Forbidden `approval_four_eyes` for who created the order, where that is asked for."""
-    asked_for = get(rooms, approval_id, caller)
+    asked_for = get(context, approval_id, caller)
     caller.need("approve")
-    row = rooms.records.get(asked_for.order_id)
-    if rooms.four_eyes and row is not None and row.created_by == caller.name:
+    row = context.store.records.get(asked_for.order_id)
+    if context.policy.four_eyes and row is not None and row.created_by == caller.name:
         raise own_order()
     check_text("comment", comment, COMMENT_LIMIT_CHARS)
     if subject_hash is not None and subject_hash != asked_for.subject_hash:
@@ -68,9 +68,9 @@ async def decide(
             "What is asked for is not what you were shown",
             hint="Look at it again and decide about that.",
         )
-    _need_same(await questions.refresh(rooms, asked_for.run_id), asked_for)
-    now_ms = rooms.clock.now_ms()
-    await rooms.audit.append(
+    _need_same(await questions.refresh(context, asked_for.run_id), asked_for)
+    now_ms = context.clock.now_ms()
+    await context.store.audit.append(
         at_ms=now_ms,
         who=caller.name,
         what="approval.approve" if approved else "approval.reject",
@@ -86,8 +86,8 @@ async def decide(
         subject_hash=asked_for.subject_hash,
         comment=comment,
     )
-    accepted = await rooms.engine.post(asked_for.run_id, event)
-    run = await find.run_of(rooms, asked_for.run_id)
+    accepted = await context.runs.post(asked_for.run_id, event)
+    run = await find.run_of(context, asked_for.run_id)
     if not accepted:
         raise _settled(run, asked_for)
     return _as_decided(asked_for, approved, caller, comment, now_ms)

@@ -14,7 +14,7 @@ from agent_work_orders.repositories.mirror import Base
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.tools.base_files import base_files
 from agent_work_orders.work_orders import submit
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.context import Context
 
 
 class Where(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,9 +58,9 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
 
 
-async def listing(rooms: Rooms, where: Where, caller: Caller) -> Listing:
+async def listing(context: Context, where: Where, caller: Caller) -> Listing:
     """Raises what `submit` raises of a repository and a base, and `too_many_commands`."""
-    key, base, found = await _catalogue(rooms, where, caller)
+    key, base, found = await _catalogue(context, where, caller)
     return Listing(
         repository=key,
         base_branch=None if base is None else base.branch,
@@ -73,31 +73,31 @@ async def listing(rooms: Rooms, where: Where, caller: Caller) -> Listing:
     )
 
 
-async def show(rooms: Rooms, name: str, where: Where, caller: Caller) -> Shown:
+async def show(context: Context, name: str, where: Where, caller: Caller) -> Shown:
     """NotFound `command_unknown` with a guess; Refused `command_invalid` with file and line."""
-    _, _, found = await _catalogue(rooms, where, caller)
+    _, _, found = await _catalogue(context, where, caller)
     command = found.get(name)
     return Shown(**msgspec.structs.asdict(_listed(command)), body=command.body)
 
 
 async def _catalogue(
-    rooms: Rooms, where: Where, caller: Caller
+    context: Context, where: Where, caller: Caller
 ) -> tuple[str | None, Base | None, Catalogue]:
     caller.need("read")
     if where.repository is None:
         return None, None, Catalogue(repository={})
-    origin = url.parse(where.repository, origins=rooms.git_origins)
+    origin = url.parse(where.repository, origins=context.policy.git_origins)
     caller.need_repository(origin.key)
-    if not rooms.mirrors.stored(origin.key):
+    if not context.mirrors.stored(origin.key):
         # A first copy of some repository is what an order makes.
         caller.need("operate")
-    await submit.check_repository(rooms, origin, where.base)
-    mirror = await rooms.mirrors.ensure(origin)
+    await submit.check_repository(context, origin, where.base)
+    mirror = await context.mirrors.ensure(origin)
     base = mirror.resolve_base(where.base)
-    found = rooms.cache.commands(origin.key, base.sha)
+    found = context.cache.commands(origin.key, base.sha)
     if found is None:
         found = catalogue.load(await base_files(mirror, base.sha))
-        rooms.cache.put_commands(origin.key, base.sha, found)
+        context.cache.put_commands(origin.key, base.sha, found)
     return origin.key, base, found
 
 

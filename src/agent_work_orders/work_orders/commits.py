@@ -9,7 +9,7 @@ from agent_work_orders.repositories.mirror import EMPTY_TREE, LOG_LIMIT
 from agent_work_orders.repositories.refname import is_sha
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.work_orders import find, inspect
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.context import Context
 
 
 class CommitPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,13 +18,13 @@ class CommitPage(msgspec.Struct, frozen=True, kw_only=True):
     has_more: bool
 
 
-async def page(rooms: Rooms, wanted: str, caller: Caller, *, limit: int = 100) -> CommitPage:
+async def page(context: Context, wanted: str, caller: Caller, *, limit: int = 100) -> CommitPage:
     """NotFound `order_unknown`. Empty until the order has begun."""
-    row = find.record_of(rooms, wanted, caller)
-    span = await inspect.span(rooms, row)
+    row = find.record_of(context, wanted, caller)
+    span = await inspect.span(context, row)
     if span is None:
         return CommitPage(commits=(), has_more=False)
-    mirror = rooms.mirrors.at(row.repository)
+    mirror = context.mirrors.at(row.repository)
     found = await mirror.log(*span, limit=limit + 1)
     details = await mirror.details(*span, limit=limit)
     return CommitPage(
@@ -33,13 +33,13 @@ async def page(rooms: Rooms, wanted: str, caller: Caller, *, limit: int = 100) -
     )
 
 
-async def diff(rooms: Rooms, wanted: str, sha: str, caller: Caller) -> Diff:
+async def diff(context: Context, wanted: str, sha: str, caller: Caller) -> Diff:
     """What one of the order's own commits changed against its first parent, as a bounded patch.
     NotFound `commit_unknown` for every other commit, also of the same repository."""
-    row = find.record_of(rooms, wanted, caller)
-    span = await inspect.span(rooms, row)
+    row = find.record_of(context, wanted, caller)
+    span = await inspect.span(context, row)
     if span is not None and is_sha(sha):
-        mirror = rooms.mirrors.at(row.repository)
+        mirror = context.mirrors.at(row.repository)
         for commit in await mirror.log(*span, limit=LOG_LIMIT):
             if commit.sha == sha:
                 parent = commit.parents[0] if commit.parents else EMPTY_TREE

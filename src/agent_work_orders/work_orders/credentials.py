@@ -22,7 +22,7 @@ from agent_work_orders.security import vault as vaults
 from agent_work_orders.security.redaction import SHORTEST
 from agent_work_orders.security.vault import KEY_BYTES, KEY_FILE, Vault
 from agent_work_orders.state_manager.credentials import KeptCredential
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.context import Context
 
 MAX_CHARS = 32_768
 """An RSA key of 8,192 bits takes 6,400."""
@@ -33,19 +33,19 @@ _WORDS = frozenset(
 )
 
 
-async def keep(rooms: Rooms, name: str, secret: str, *, keys: str = "") -> KeptCredential:
+async def keep(context: Context, name: str, secret: str, *, keys: str = "") -> KeptCredential:
     """`keys` are those of the environment; without, the data directory's are used (and made).
     Refused `credential_weak`."""
     check(name, secret)
-    vault = Vault(_ring(rooms.home, keys))
+    vault = Vault(_ring(context.home, keys))
     kept = KeptCredential(
         name=name,
         sealed=vault.seal(name, secret),
         last4=secret.rstrip()[-4:] if "\n" not in secret.strip() else "PEM",
-        changed_at_ms=rooms.clock.now_ms(),
+        changed_at_ms=context.clock.now_ms(),
     )
-    await rooms.credentials.put(kept)
-    await _note(rooms, "credential.set", name, {})
+    await context.store.credentials.put(kept)
+    await _note(context, "credential.set", name, {})
     return kept
 
 
@@ -67,14 +67,14 @@ def check(name: str, secret: str) -> None:
         )
 
 
-async def remove(rooms: Rooms, name: str) -> None:
-    if not await rooms.credentials.remove(name):
+async def remove(context: Context, name: str) -> None:
+    if not await context.store.credentials.remove(name):
         raise NotFound(
             "credential_unknown",
             f"No credential is kept for {given.named(name)}",
             hint="`awo credentials list` shows those that are.",
         )
-    await _note(rooms, "credential.remove", name, {})
+    await _note(context, "credential.remove", name, {})
 
 
 def opened(home: Path, kept: list[KeptCredential], *, keys: str = "") -> Mapping[str, str]:
@@ -92,10 +92,10 @@ def opened(home: Path, kept: list[KeptCredential], *, keys: str = "") -> Mapping
     return {one.name: vault.open(one.name, one.sealed) for one in kept}
 
 
-async def rotate(rooms: Rooms, *, keys: str = "") -> int:
+async def rotate(context: Context, *, keys: str = "") -> int:
     """Seal everything with a new key; returns how many. Refused `secret_key_not_new` when the
     environment has no other key to turn to."""
-    ring = _ring(rooms.home, keys)
+    ring = _ring(context.home, keys)
     if keys:
         if len(ring) == 1:
             raise Refused(
@@ -104,34 +104,34 @@ async def rotate(rooms: Rooms, *, keys: str = "") -> int:
                 hint="Put a new one before it, separated by a comma, and try again.",
                 field="AWO_SECRET_KEY",
             )
-        changed = await _reseal(rooms, ring)
+        changed = await _reseal(context, ring)
     else:
         if len(ring) > 1:
             # Somebody was interrupted. Finished first, or keys would pile up until one is lost.
-            await _reseal(rooms, ring)
+            await _reseal(context, ring)
         ring = [os.urandom(KEY_BYTES), *ring[:1]]
-        vaults.write_key_file(rooms.home, ring)
-        changed = await _reseal(rooms, ring)
-        vaults.write_key_file(rooms.home, ring[:1])
-    await _note(rooms, "credential.rotate", "", {"resealed": changed})
+        vaults.write_key_file(context.home, ring)
+        changed = await _reseal(context, ring)
+        vaults.write_key_file(context.home, ring[:1])
+    await _note(context, "credential.rotate", "", {"resealed": changed})
     return changed
 
 
-async def _reseal(rooms: Rooms, ring: list[bytes]) -> int:
+async def _reseal(context: Context, ring: list[bytes]) -> int:
     """With the first of the ring."""
     vault = Vault(ring)
 
     def anew(one: KeptCredential) -> bytes:
         return vault.reseal(one.name, one.sealed) if vault.is_stale(one.sealed) else one.sealed
 
-    return await rooms.credentials.reseal(anew)
+    return await context.store.credentials.reseal(anew)
 
 
 def _ring(home: Path, keys: str) -> list[bytes]:
     return vaults.read_keys(keys) if keys else vaults.key_file(home)
 
 
-async def _note(rooms: Rooms, what: str, target: str, details: dict[str, Any]) -> None:
-    await rooms.audit.append(
-        at_ms=rooms.clock.now_ms(), who="local", what=what, target=target, details=details
+async def _note(context: Context, what: str, target: str, details: dict[str, Any]) -> None:
+    await context.store.audit.append(
+        at_ms=context.clock.now_ms(), who="local", what=what, target=target, details=details
     )

@@ -6,17 +6,17 @@ from agent_work_orders.errors import Conflict, NotFound
 from agent_work_orders.ids import ORDER_ID, is_order_prefix
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.records import OrderRecord
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.context import Context
 from agent_work_orders.workflow_engine.run import Run
 
 
-def record_of(rooms: Rooms, wanted: str, caller: Caller) -> OrderRecord:
+def record_of(context: Context, wanted: str, caller: Caller) -> OrderRecord:
     """NotFound `order_unknown`; Conflict `order_ambiguous` listing the candidates."""
     found: OrderRecord | None = None
     if ORDER_ID.fullmatch(wanted):
-        found = rooms.records.get(wanted)
+        found = context.store.records.get(wanted)
     elif is_order_prefix(wanted):
-        rows = map(rooms.records.get, rooms.records.find_by_prefix(wanted))
+        rows = map(context.store.records.get, context.store.records.find_by_prefix(wanted))
         candidates = [row for row in rows if row is not None and caller.sees(row.repository)]
         if len(candidates) > 1:
             ids = ", ".join(row.agent_work_order_id for row in candidates[:5])
@@ -31,8 +31,8 @@ def record_of(rooms: Rooms, wanted: str, caller: Caller) -> OrderRecord:
     return found
 
 
-async def run_of(rooms: Rooms, order_id: str) -> Run:
-    run = await rooms.engine.run(order_id)
+async def run_of(context: Context, order_id: str) -> Run:
+    run = await context.runs.run(order_id)
     if run is None:
         raise _unknown(order_id)
     return run

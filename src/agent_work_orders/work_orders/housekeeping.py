@@ -4,7 +4,6 @@ of a repository what git proved itself with there."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from agent_work_orders.engines.engine import Change
@@ -12,7 +11,7 @@ from agent_work_orders.errors import Conflict, Failed
 from agent_work_orders.ids import ORDER_ID, order_of
 from agent_work_orders.sandbox_manager.sandbox import Sandboxes
 from agent_work_orders.tools.workspaces import Workspaces
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.workflow_engine.run import Run
 
 LOST = "lost"
@@ -20,13 +19,10 @@ LOST = "lost"
 
 
 class Housekeeper:
-    def __init__(
-        self, workspaces: Workspaces, rooms: Rooms, open_runs: Callable[[], Iterable[str]]
-    ) -> None:
+    def __init__(self, workspaces: Workspaces, context: LiveContext) -> None:
         self._workspaces = workspaces
-        self._rooms = rooms
-        self._log = rooms.log
-        self._open_runs = open_runs
+        self._context = context
+        self._log = context.log
         self._going: set[asyncio.Task[None]] = set()
 
     def observe(self, change: Change) -> None:
@@ -40,12 +36,12 @@ class Housekeeper:
         """Remove what no order needs any more; what cannot be removed is said. Workspaces of orders
         that are damaged stay, and those of orders that the journal does not know are set aside:
         they may be all that is left of acknowledged work."""
-        folder, damaged = self._rooms.home / "workspaces", set[str]()
+        folder, damaged = self._context.home / "workspaces", set[str]()
         for one in sorted(folder.iterdir()) if folder.is_dir() else ():
             if one.name in open_orders or not ORDER_ID.fullmatch(one.name):
                 continue
             try:
-                known = await self._rooms.engine.run(one.name) is not None
+                known = await self._context.runs.run(one.name) is not None
             except Conflict:
                 damaged.add(one.name)
             else:
@@ -56,7 +52,7 @@ class Housekeeper:
             self._log("", "sandbox_cleanup_failed", "warning", {"sandbox_identifier": identifier})
 
     def _set_aside(self, workspace: Path) -> None:
-        place = self._rooms.home / LOST / "workspaces"
+        place = self._context.home / LOST / "workspaces"
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
         target, number = place / workspace.name, 1
         while target.exists():
@@ -77,9 +73,11 @@ class Housekeeper:
 
     async def _leave(self, run: Run) -> None:
         """An order that begins meanwhile finds its login refused, and gets another."""
-        logins, order = self._rooms.mirrors.git.logins, run.order
-        others = {order_of(run_id) for run_id in self._open_runs()} - {run.run_id}
-        records = map(self._rooms.records.get, others)
+        logins, order = self._context.mirrors.git.logins, run.order
+        others = {order_of(run_id) for run_id in await self._context.runs.open_runs()} - {
+            run.run_id
+        }
+        records = map(self._context.store.records.get, others)
         busy = any(one is not None and one.repository == order["repository"] for one in records)
         if logins is not None and not busy:
             await logins.done(order["repository_url"])

@@ -24,8 +24,8 @@ from agent_work_orders.state_manager.records import (
 )
 from agent_work_orders.tools import commit_message, standing
 from agent_work_orders.work_orders import find
+from agent_work_orders.work_orders.context import Context
 from agent_work_orders.work_orders.read_side import projection
-from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine import phases
 
 MANY_TASKS = 1_000
@@ -55,11 +55,11 @@ class PhaseProgress(msgspec.Struct, frozen=True, kw_only=True):
     commits: int
 
 
-async def show(rooms: Rooms, wanted: str, caller: Caller) -> Shown:
-    row = find.record_of(rooms, wanted, caller)
-    run = await find.run_of(rooms, row.agent_work_order_id)
-    record = projection.record(run, row.run_seq, rooms.queue_until_ms(run.run_id))
-    seen = await progress(rooms, row)
+async def show(context: Context, wanted: str, caller: Caller) -> Shown:
+    row = find.record_of(context, wanted, caller)
+    run = await find.run_of(context, row.agent_work_order_id)
+    record = projection.record(run, row.run_seq, context.runs.held_until_ms(run.run_id))
+    seen = await progress(context, row)
     if seen.missing:
         warnings = [*record.warnings, seen.missing]
         record = msgspec.structs.replace(record, warnings=warnings)
@@ -67,7 +67,7 @@ async def show(rooms: Rooms, wanted: str, caller: Caller) -> Shown:
 
 
 def page(
-    rooms: Rooms,
+    context: Context,
     caller: Caller,
     wanted: OrderFilter,
     *,
@@ -78,21 +78,21 @@ def page(
 ) -> OrderPage:
     """Orders, newest first; only those of repositories that the caller may see."""
     seen = msgspec.structs.replace(wanted, repositories=caller.repositories)
-    return rooms.records.page(
+    return context.store.records.page(
         seen, order_by=order_by, descending=descending, limit=limit, offset=offset
     )
 
 
-async def tasks(rooms: Rooms, wanted: str, caller: Caller) -> list[dict[str, Any]]:
-    row = find.record_of(rooms, wanted, caller)
-    run = await find.run_of(rooms, row.agent_work_order_id)
+async def tasks(context: Context, wanted: str, caller: Caller) -> list[dict[str, Any]]:
+    row = find.record_of(context, wanted, caller)
+    run = await find.run_of(context, row.agent_work_order_id)
     if len(run.tasks) < MANY_TASKS:
         return projection.tasks(run)
     return await asyncio.to_thread(projection.tasks, run)
 
 
 def logs(
-    rooms: Rooms,
+    context: Context,
     wanted: str,
     caller: Caller,
     lines: LogFilter = EVERY_LINE,
@@ -101,30 +101,30 @@ def logs(
     offset: int = 0,
     descending: bool = False,
 ) -> LogPage:
-    row = find.record_of(rooms, wanted, caller)
-    return rooms.logbook.page(
+    row = find.record_of(context, wanted, caller)
+    return context.store.logbook.page(
         row.agent_work_order_id, lines, limit=limit, offset=offset, descending=descending
     )
 
 
-async def progress(rooms: Rooms, row: OrderRecord) -> Progress:
+async def progress(context: Context, row: OrderRecord) -> Progress:
     try:
-        found = await span(rooms, row)
+        found = await span(context, row)
     except Environmental as error:
         if error.code != "order_commits_missing":
             raise
         return msgspec.structs.replace(NO_PROGRESS, missing=error.message)
     if found is None:
         return NO_PROGRESS
-    return await rooms.mirrors.at(row.repository).progress(*found)
+    return await context.mirrors.at(row.repository).progress(*found)
 
 
 async def phase_history(
-    rooms: Rooms, wanted: str, caller: Caller
+    context: Context, wanted: str, caller: Caller
 ) -> tuple[OrderRecord, Progress, list[PhaseProgress]]:
-    row = find.record_of(rooms, wanted, caller)
-    run = await find.run_of(rooms, row.agent_work_order_id)
-    seen = await progress(rooms, row)
+    row = find.record_of(context, wanted, caller)
+    run = await find.run_of(context, row.agent_work_order_id)
+    seen = await progress(context, row)
     counts: dict[str, int] = {}
     for commit in seen.commits:
         phase = commit.trailers.get(commit_message.PHASE, "")
@@ -141,16 +141,16 @@ async def phase_history(
     return projection.record(run, row.run_seq), seen, history
 
 
-async def diff(rooms: Rooms, wanted: str, caller: Caller, *, head: str | None = None) -> Diff:
+async def diff(context: Context, wanted: str, caller: Caller, *, head: str | None = None) -> Diff:
     """What the order has changed so far, or had with its commit `head`, as a bounded patch.
     NotFound `commit_unknown` for a commit that is not the order's."""
-    row = find.record_of(rooms, wanted, caller)
-    found = await span(rooms, row)
+    row = find.record_of(context, wanted, caller)
+    found = await span(context, row)
     if found is None and head is None:
         return Diff(text=b"", truncated=False)
     if found is None:
         raise unknown_commit()
-    mirror = rooms.mirrors.at(row.repository)
+    mirror = context.mirrors.at(row.repository)
     base, newest = found
     if head is not None and head != newest:
         if not any(commit.sha == head for commit in await mirror.log(base, newest)):
@@ -167,16 +167,16 @@ def unknown_commit() -> NotFound:
     )
 
 
-def artifacts(rooms: Rooms, wanted: str, caller: Caller) -> list[Artifact]:
-    row = find.record_of(rooms, wanted, caller)
-    return list(rooms.artifacts.list(row.agent_work_order_id))
+def artifacts(context: Context, wanted: str, caller: Caller) -> list[Artifact]:
+    row = find.record_of(context, wanted, caller)
+    return list(context.store.artifacts.list(row.agent_work_order_id))
 
 
-def artifact(rooms: Rooms, wanted: str, sha256: str, caller: Caller) -> tuple[Artifact, bytes]:
+def artifact(context: Context, wanted: str, sha256: str, caller: Caller) -> tuple[Artifact, bytes]:
     """One of the order's own artifacts, verified."""
-    for one in artifacts(rooms, wanted, caller):
+    for one in artifacts(context, wanted, caller):
         if one.sha256 == sha256:
-            return one, rooms.artifacts.read(sha256)
+            return one, context.store.artifacts.read(sha256)
     raise NotFound(
         "artifact_unknown",
         "The order has no such artifact",
@@ -184,20 +184,20 @@ def artifact(rooms: Rooms, wanted: str, sha256: str, caller: Caller) -> tuple[Ar
     )
 
 
-def review(rooms: Rooms, row: OrderRecord) -> Review | None:
+def review(context: Context, row: OrderRecord) -> Review | None:
     """The review bundle of an order on a plain repository."""
-    for one in rooms.forge.reviews(row.repository):
+    for one in context.reviews.reviews(row.repository):
         if one.proposal.order_id == row.agent_work_order_id:
             return one
     return None
 
 
-async def span(rooms: Rooms, row: OrderRecord) -> tuple[str, str] | None:
+async def span(context: Context, row: OrderRecord) -> tuple[str, str] | None:
     """(base, head) in the mirror, once the order has begun. Environmental
     `order_commits_missing`."""
     order_id = row.agent_work_order_id
-    entry = await rooms.ledger.find(f"{order_id}:base")
+    entry = await context.store.ledger.find(f"{order_id}:base")
     if entry is None or entry.receipt is None:
         return None
     first = str(entry.receipt["base_sha"])
-    return await standing.span(rooms.mirrors, row.repository, order_id, first)
+    return await standing.span(context.mirrors, row.repository, order_id, first)

@@ -18,8 +18,8 @@ from agent_work_orders.errors import AgentWorkOrdersError, Refused
 from agent_work_orders.ids import order_of
 from agent_work_orders.tools.standing import head_of
 from agent_work_orders.work_orders import find
+from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.read_side.open_questions import approval_id_of, open_questions
-from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine.run import Run
 
@@ -29,34 +29,34 @@ _MOVING = (on.TaskSucceeded, on.TaskFailed, on.TaskParked, on.ChildFinished, on.
 """After these the order's branch may be elsewhere."""
 
 
-async def refresh(rooms: Rooms, run_id: str) -> Run:
+async def refresh(context: LiveContext, run_id: str) -> Run:
     """Look again at what the run's open questions are about; the run as it is then."""
-    run = await find.run_of(rooms, run_id)
+    run = await find.run_of(context, run_id)
     asked = list(open_questions(run))
     if not asked:
         return run
-    head = await head_of(rooms.mirrors, str(run.order["repository"]), order_of(run_id))
+    head = await head_of(context.mirrors, str(run.order["repository"]), order_of(run_id))
     facts: dict[str, Any] = {"head_sha": head, "workflow_version": run.plan_hash}
     for path, task, gate in asked:
         shown: list[dict[str, Any]] = [facts]
         known = approval_id_of(run_id, path, task.generation, gate.round)
-        if gate.facts is None and rooms.approvals.get(known) is not None:
+        if gate.facts is None and context.store.approvals.get(known) is not None:
             # Put to people by a version that bound no commit: they are asked again.
             shown = [{}, facts]
         for one in shown:
             event = on.ApprovalShown(
-                at_ms=rooms.clock.now_ms(), path=path, generation=task.generation, facts=one
+                at_ms=context.clock.now_ms(), path=path, generation=task.generation, facts=one
             )
             if gate.facts != one:
-                await rooms.engine.post(run_id, event)
-    return await find.run_of(rooms, run_id)
+                await context.runs.post(run_id, event)
+    return await find.run_of(context, run_id)
 
 
 class Questions:
     """The observer that keeps open questions bound to the order's head."""
 
-    def __init__(self, rooms: Rooms) -> None:
-        self._rooms = rooms
+    def __init__(self, context: LiveContext) -> None:
+        self._context = context
         self._asking: dict[str, set[str]] = {}
         """By order: its runs that ask something now."""
         self._looking: set[str] = set()
@@ -79,18 +79,18 @@ class Questions:
         """At start: complete what was asked and not shown, and see what moved meanwhile."""
         for run_id in open_runs:
             with suppress(Refused):  # quarantined
-                run = await self._rooms.engine.run(run_id)
+                run = await self._context.runs.run(run_id)
                 if run is not None and any(open_questions(run)):
                     self._asking.setdefault(order_of(run_id), set()).add(run_id)
                     self._look(order_of(run_id))
-        await self._rooms.backlog.settled()
+        await self._context.backlog.settled()
 
     def _look(self, order_id: str) -> None:
         if order_id in self._looking:
             self._again.add(order_id)
             return
         self._looking.add(order_id)
-        self._rooms.backlog.begin(self._refreshed(order_id))
+        self._context.backlog.begin(self._refreshed(order_id))
 
     async def _refreshed(self, order_id: str) -> None:
         try:
@@ -104,10 +104,10 @@ class Questions:
     async def _refresh(self, order_id: str) -> None:
         for run_id in sorted(self._asking.get(order_id, ())):
             try:
-                await refresh(self._rooms, run_id)
+                await refresh(self._context, run_id)
             except AgentWorkOrdersError as error:
                 fields = {"error": str(error), "code": error.code}
-                self._rooms.log(order_id, "approval_not_shown", "warning", fields)
+                self._context.log(order_id, "approval_not_shown", "warning", fields)
                 asyncio.get_running_loop().call_later(AGAIN_S, self._retry, order_id)
 
     def _retry(self, order_id: str) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import msgspec
@@ -23,13 +25,17 @@ from agent_work_orders.state_manager import lock
 from agent_work_orders.state_manager.branches import Branch
 from agent_work_orders.state_manager.files import crate
 from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
-from agent_work_orders.state_manager.sqlite.store import SqliteStore
+from agent_work_orders.state_manager.store import Store
 from agent_work_orders.tools import standing
 from agent_work_orders.work_orders.backup import BUNDLES
 
 OLD_FORMAT = b"SQLite format 3\0"
 """Earlier versions kept the database alone."""
 NO_COMMITS = "it is the database alone, as earlier versions made it: no commit of an order is in it"
+
+
+StoreAt = Callable[[Path, Clock], AbstractAsyncContextManager[Store]]
+"""Opens the store in a folder, and closes it."""
 
 
 class Restored(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +49,7 @@ class Restored(msgspec.Struct, frozen=True, kw_only=True):
     """What else is not there, in words."""
 
 
-async def restore(backup: Path, home: Path, clock: Clock) -> Restored:
+async def restore(backup: Path, home: Path, clock: Clock, store_at: StoreAt) -> Restored:
     """Environmental `backup_damaged`, `restore_failed`; Conflict `restore_target_in_use`,
     `data_directory_in_use`; NotFound `backup_missing`. Then nothing was changed."""
     if not backup.is_file():
@@ -58,7 +64,7 @@ async def restore(backup: Path, home: Path, clock: Clock) -> Restored:
         home.parent.mkdir(parents=True, exist_ok=True)
         held = lock.OwnerLock.acquire(making, started_at_ms=clock.now_ms())
         try:
-            told = await _made(backup, making, home, clock)
+            told = await _made(backup, making, home, clock, store_at)
         finally:
             held.release()
         _refuse_used(home)
@@ -92,7 +98,9 @@ def _refuse_used(home: Path) -> None:
         )
 
 
-async def _made(backup: Path, making: Path, home: Path, clock: Clock) -> Restored:
+async def _made(
+    backup: Path, making: Path, home: Path, clock: Clock, store_at: StoreAt
+) -> Restored:
     for left in making.iterdir():
         if left.name != lock.LOCK_NAME:
             shutil.rmtree(left) if left.is_dir() else left.unlink()
@@ -106,16 +114,13 @@ async def _made(backup: Path, making: Path, home: Path, clock: Clock) -> Restore
         await mirrors.create(mirrors.path(key))
         await bundle.read(mirrors.at(key), one)
     shutil.rmtree(inner / BUNDLES, ignore_errors=True)
-    store = await asyncio.to_thread(SqliteStore.open, inner, clock)
-    try:
+    async with store_at(inner, clock) as store:
+        mirrors = Mirrors(inner / "mirrors", mirrors.git, store.branches)
         await _turn_back(store, mirrors, manifest.heads)
-        mirrors.branches = store.branches
         told = await _told(store, mirrors, manifest, missing)
         details = {"created_at": manifest.created_at, "version": manifest.version}
         who, at_ms = "local", clock.now_ms()
         await store.audit.append(at_ms=at_ms, who=who, what="backup.restore", details=details)
-    finally:
-        await store.close()
     for one in inner.iterdir():
         os.rename(one, making / one.name) if one.name != lock.LOCK_NAME else one.unlink()
     inner.rmdir()
@@ -135,7 +140,7 @@ def _unpacked(backup: Path, folder: Path) -> crate.Manifest:
     return crate.Manifest(version="", created_at="", missing=[NO_COMMITS])
 
 
-async def _turn_back(store: SqliteStore, mirrors: Mirrors, before: dict[str, str]) -> None:
+async def _turn_back(store: Store, mirrors: Mirrors, before: dict[str, str]) -> None:
     """Every branch to where the copied journal left it: what was committed after that moment is
     not in this history and is done again."""
     known = {one.order_id: one for one in store.branches.all()}
@@ -159,7 +164,7 @@ async def _turn_back(store: SqliteStore, mirrors: Mirrors, before: dict[str, str
 
 
 async def _told(
-    store: SqliteStore, mirrors: Mirrors, manifest: crate.Manifest, missing: list[str]
+    store: Store, mirrors: Mirrors, manifest: crate.Manifest, missing: list[str]
 ) -> Restored:
     loaded = await asyncio.to_thread(store.journal.load_open)
     lacking = {one.run_id: one.reason for one in loaded.quarantined}
@@ -184,7 +189,7 @@ async def _told(
     )
 
 
-async def _need_commits(store: SqliteStore, mirrors: Mirrors, order_id: str) -> None:
+async def _need_commits(store: Store, mirrors: Mirrors, order_id: str) -> None:
     """An order without a commit starts from its base, which the origin has. What an order of an
     earlier version committed is known from its receipts, and remembered from here on."""
     row, entries = store.records.get(order_id), await store.ledger.entries(order_id)

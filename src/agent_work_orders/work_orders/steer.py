@@ -15,8 +15,8 @@ from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.tools.base_files import base_files
 from agent_work_orders.work_orders import find
+from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.read_side import projection
-from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.work_orders.submit import PROMPT_LIMIT_CHARS, check_text
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine import phases
@@ -26,62 +26,64 @@ from agent_work_orders.workflow_engine.run import Run
 Action = Literal["skip", "succeed", "retry"]
 
 
-async def prompt(rooms: Rooms, wanted: str, text: str, caller: Caller) -> str:
+async def prompt(context: LiveContext, wanted: str, text: str, caller: Caller) -> str:
     """Queue a prompt durably; the agent gets it at its next turn. Returns the prompt's id."""
-    row = _mine(rooms, wanted, caller)
+    row = _mine(context, wanted, caller)
     check_text("prompt_text", text, PROMPT_LIMIT_CHARS)
-    run = await find.run_of(rooms, row.agent_work_order_id)
+    run = await find.run_of(context, row.agent_work_order_id)
     if run.stage != "active":
         raise _refuse(run, "prompted", _HINTS["prompt"])
-    asked.resolve(text, catalogue.load(await _commands(rooms, row)))
+    asked.resolve(text, catalogue.load(await _commands(context, row)))
     prompt_id = ids.new_id("prompt")
     event = on.PromptReceived(
-        at_ms=rooms.clock.now_ms(), prompt_id=prompt_id, text=text, by=caller.name
+        at_ms=context.clock.now_ms(), prompt_id=prompt_id, text=text, by=caller.name
     )
-    await _post(rooms, row, caller, "prompt", event, {"prompt_id": prompt_id})
+    await _post(context, row, caller, "prompt", event, {"prompt_id": prompt_id})
     return prompt_id
 
 
-async def _commands(rooms: Rooms, row: OrderRecord) -> dict[str, bytes]:
+async def _commands(context: LiveContext, row: OrderRecord) -> dict[str, bytes]:
     """The repository's own commands, once its mirror is there."""
-    entry = await rooms.ledger.find(f"{row.agent_work_order_id}:base")
+    entry = await context.store.ledger.find(f"{row.agent_work_order_id}:base")
     if entry is None or entry.receipt is None:
         return {}
-    mirror = rooms.mirrors.at(row.repository)
+    mirror = context.mirrors.at(row.repository)
     return await base_files(mirror, str(entry.receipt["base_sha"]))
 
 
-async def cancel(rooms: Rooms, wanted: str, caller: Caller) -> OrderRecord:
-    row = _mine(rooms, wanted, caller)
-    return await _post(rooms, row, caller, "cancel", on.CancelAsked(**_by(rooms, caller)))
+async def cancel(context: LiveContext, wanted: str, caller: Caller) -> OrderRecord:
+    row = _mine(context, wanted, caller)
+    return await _post(context, row, caller, "cancel", on.CancelAsked(**_by(context, caller)))
 
 
-async def pause(rooms: Rooms, wanted: str, caller: Caller) -> OrderRecord:
-    row = _mine(rooms, wanted, caller)
-    return await _post(rooms, row, caller, "pause", on.PauseAsked(**_by(rooms, caller)))
+async def pause(context: LiveContext, wanted: str, caller: Caller) -> OrderRecord:
+    row = _mine(context, wanted, caller)
+    return await _post(context, row, caller, "pause", on.PauseAsked(**_by(context, caller)))
 
 
-async def resume(rooms: Rooms, wanted: str, caller: Caller) -> OrderRecord:
-    row = _mine(rooms, wanted, caller)
-    return await _post(rooms, row, caller, "resume", on.ResumeAsked(**_by(rooms, caller)))
+async def resume(context: LiveContext, wanted: str, caller: Caller) -> OrderRecord:
+    row = _mine(context, wanted, caller)
+    return await _post(context, row, caller, "resume", on.ResumeAsked(**_by(context, caller)))
 
 
-async def retry(rooms: Rooms, wanted: str, caller: Caller, path: str | None = None) -> OrderRecord:
+async def retry(
+    context: LiveContext, wanted: str, caller: Caller, path: str | None = None
+) -> OrderRecord:
     """Failed tasks again, or everything from a chosen task on."""
-    row = _mine(rooms, wanted, caller)
+    row = _mine(context, wanted, caller)
     if path is not None:
-        _need_task(await find.run_of(rooms, row.agent_work_order_id), path)
-    event = on.RetryAsked(**_by(rooms, caller), path=path)
-    return await _post(rooms, row, caller, "retry", event, {"task": path})
+        _need_task(await find.run_of(context, row.agent_work_order_id), path)
+    event = on.RetryAsked(**_by(context, caller), path=path)
+    return await _post(context, row, caller, "retry", event, {"task": path})
 
 
-async def rollback(rooms: Rooms, wanted: str, caller: Caller) -> OrderRecord:
-    row = _mine(rooms, wanted, caller)
-    return await _post(rooms, row, caller, "rollback", on.RollbackAsked(**_by(rooms, caller)))
+async def rollback(context: LiveContext, wanted: str, caller: Caller) -> OrderRecord:
+    row = _mine(context, wanted, caller)
+    return await _post(context, row, caller, "rollback", on.RollbackAsked(**_by(context, caller)))
 
 
 async def override(
-    rooms: Rooms,
+    context: LiveContext,
     wanted: str,
     caller: Caller,
     *,
@@ -90,25 +92,27 @@ async def override(
     outputs: dict[str, Any] | None = None,
 ) -> OrderRecord:
     """A person decides a stuck task: skip it, call it done with a value, or try it again."""
-    row = _mine(rooms, wanted, caller)
-    _need_task(await find.run_of(rooms, row.agent_work_order_id), path)
-    event = on.TaskOverridden(**_by(rooms, caller), path=path, action=action, outputs=outputs or {})
+    row = _mine(context, wanted, caller)
+    _need_task(await find.run_of(context, row.agent_work_order_id), path)
+    event = on.TaskOverridden(
+        **_by(context, caller), path=path, action=action, outputs=outputs or {}
+    )
     details = {"task": path, "action": action}
-    return await _post(rooms, row, caller, "override", event, details)
+    return await _post(context, row, caller, "override", event, details)
 
 
-def _mine(rooms: Rooms, wanted: str, caller: Caller) -> OrderRecord:
-    row = find.record_of(rooms, wanted, caller)
+def _mine(context: LiveContext, wanted: str, caller: Caller) -> OrderRecord:
+    row = find.record_of(context, wanted, caller)
     caller.need("operate")
     return row
 
 
-def _by(rooms: Rooms, caller: Caller) -> dict[str, Any]:
-    return {"at_ms": rooms.clock.now_ms(), "by": caller.name}
+def _by(context: LiveContext, caller: Caller) -> dict[str, Any]:
+    return {"at_ms": context.clock.now_ms(), "by": caller.name}
 
 
 async def _post(
-    rooms: Rooms,
+    context: LiveContext,
     row: OrderRecord,
     caller: Caller,
     verb: str,
@@ -116,15 +120,15 @@ async def _post(
     details: dict[str, Any] | None = None,
 ) -> OrderRecord:
     order_id = row.agent_work_order_id
-    await rooms.audit.append(
-        at_ms=rooms.clock.now_ms(),
+    await context.store.audit.append(
+        at_ms=context.clock.now_ms(),
         who=caller.name,
         what=f"order.{verb}",
         order_id=order_id,
         details=details or {},
     )
-    accepted = await rooms.engine.post(order_id, event)
-    run = await find.run_of(rooms, order_id)
+    accepted = await context.runs.post(order_id, event)
+    run = await find.run_of(context, order_id)
     if not accepted and not _already(verb, run):
         hint = _HINTS[verb]
         if run.rollback and verb in ("retry", "override"):

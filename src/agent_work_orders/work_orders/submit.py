@@ -27,9 +27,9 @@ from agent_work_orders.tools import commit_message
 from agent_work_orders.tools.tool import Order
 from agent_work_orders.work_orders import workflows
 from agent_work_orders.work_orders.cache import Compiled
+from agent_work_orders.work_orders.context import Context, LiveContext
 from agent_work_orders.work_orders.read_side import projection
 from agent_work_orders.work_orders.read_side.projection import PRIORITIES
-from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine import growth
 from agent_work_orders.workflow_engine import inputs as declared
 from agent_work_orders.workflow_engine import plan as plans
@@ -70,56 +70,56 @@ class NewOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def check(
-    rooms: Rooms, new: NewOrder, caller: Caller
+    context: Context, new: NewOrder, caller: Caller
 ) -> tuple[Order, Compiled, dict[str, Any]]:
     """What would be submitted, or Refused. Writes nothing."""
     caller.need("operate")
     for field in _UNTYPED:
         _check_characters(field, getattr(new, field))
-    origin = url.parse(new.repository_url, origins=rooms.git_origins)
+    origin = url.parse(new.repository_url, origins=context.policy.git_origins)
     caller.need_repository(origin.key)
-    compiled = await _workflow(rooms, new)
+    compiled = await _workflow(context, new)
     given = declared.accept(compiled.plan.inputs, new.inputs)
     growth.check(compiled.plan, given)
-    order = _order(rooms, new, origin, compiled)
+    order = _order(context, new, origin, compiled)
     _check_asked(order, compiled)
-    _check_hub(rooms, order, compiled)
-    await check_repository(rooms, origin, new.base_branch)
+    _check_hub(context, order, compiled)
+    await check_repository(context, origin, new.base_branch)
     return order, compiled, given
 
 
-async def submit(rooms: Rooms, new: NewOrder, caller: Caller) -> OrderRecord:
+async def submit(context: LiveContext, new: NewOrder, caller: Caller) -> OrderRecord:
     """Check, keep, start. Returns the order as it is right after."""
-    order, compiled, given = await check(rooms, new, caller)
-    order_id = await _claim(rooms, new, caller)
-    await workflows.keep(rooms, compiled, caller.name)
+    order, compiled, given = await check(context, new, caller)
+    order_id = await _claim(context, new, caller)
+    await workflows.keep(context, compiled, caller.name)
     # One commit: the event, the line in the list and the audit row. For an order that is there
     # (the same idempotency key) the engine returns it as it is.
-    running = await rooms.engine.submit(
+    running = await context.runs.submit(
         order_id,
         compiled.plan,
         Submitted(
-            at_ms=rooms.clock.now_ms(),
+            at_ms=context.clock.now_ms(),
             plan_hash=compiled.plan_hash,
             inputs=given,
             order=_facts(order, order_id, new, caller, compiled),
             by=caller.name,
         ),
     )
-    return projection.record(running, 1, rooms.queue_until_ms(order_id))
+    return projection.record(running, 1, context.runs.held_until_ms(order_id))
 
 
-async def _workflow(rooms: Rooms, new: NewOrder) -> Compiled:
+async def _workflow(context: Context, new: NewOrder) -> Compiled:
     """Beside the loop: a workflow of 10,000 tasks takes half a second."""
     if (source := new.workflow_source) is not None:
-        return await asyncio.to_thread(workflows.compile_source, rooms, source, "workflow_source")
-    ready = workflows.ready(rooms, new.workflow_type)
+        return await asyncio.to_thread(workflows.compile_source, context, source, "workflow_source")
+    ready = workflows.ready(context, new.workflow_type)
     if ready is not None:
         return ready
-    return await asyncio.to_thread(workflows.compile_named, rooms, new.workflow_type)
+    return await asyncio.to_thread(workflows.compile_named, context, new.workflow_type)
 
 
-def _order(rooms: Rooms, new: NewOrder, origin: RepositoryUrl, compiled: Compiled) -> Order:
+def _order(context: Context, new: NewOrder, origin: RepositoryUrl, compiled: Compiled) -> Order:
     prompt = check_text("initial_prompt", new.initial_prompt or "", PROMPT_LIMIT_CHARS)
     title = check_text("title", new.title or "", TITLE_LIMIT_CHARS)
     issue = new.github_issue_number
@@ -134,8 +134,8 @@ def _order(rooms: Rooms, new: NewOrder, origin: RepositoryUrl, compiled: Compile
             hint=f"Use one of {', '.join(PRIORITIES)}.",
             field="priority",
         )
-    agent = new.agent or {"name": rooms.default_agent}
-    chosen = rooms.agents.create(agent)
+    agent = new.agent or {"name": context.policy.default_agent}
+    chosen = context.agents.create(agent)
     missing = chosen.check()
     if missing is not None:
         raise Refused(
@@ -150,7 +150,7 @@ def _order(rooms: Rooms, new: NewOrder, origin: RepositoryUrl, compiled: Compile
         repository=origin.key,
         base_branch=new.base_branch,
         branch="",
-        sandbox_type=_sandbox_type(new.sandbox_type or rooms.default_sandbox),
+        sandbox_type=_sandbox_type(new.sandbox_type or context.policy.default_sandbox),
         agent=agent,
         agent_timeout_s=_timeout(new.agent_timeout_s),
         workflow=compiled.plan.name,
@@ -176,13 +176,13 @@ def _check_asked(order: Order, compiled: Compiled) -> None:
             )
 
 
-def _check_hub(rooms: Rooms, order: Order, compiled: Compiled) -> None:
+def _check_hub(context: Context, order: Order, compiled: Compiled) -> None:
     """What speaks with GitHub needs a repository there, and credentials."""
     uses = {task.uses or "" for task in plans.by_pattern(compiled.plan).values()}
     if not any(name.startswith("github.") for name in uses):
         return
     try:
-        rooms.forges.hub_at(order.repository, order.repository_url)
+        context.forges.hub_at(order.repository, order.repository_url)
     except Permanent as error:
         raise Refused(
             "github_not_configured",
@@ -205,39 +205,41 @@ def _facts(
     return facts if new.pipeline_task is None else {**facts, "pipeline_task": new.pipeline_task}
 
 
-async def _claim(rooms: Rooms, new: NewOrder, caller: Caller) -> str:
+async def _claim(context: LiveContext, new: NewOrder, caller: Caller) -> str:
     order_id = ids.new_order_id()
     if new.idempotency_key is None:
         return order_id
     body = msgspec.json.encode(msgspec.structs.replace(new, idempotency_key=None), order="sorted")
-    return await rooms.idempotency.claim(
+    return await context.store.idempotency.claim(
         caller.name,
         new.idempotency_key,
         body_hash=hashlib.sha256(body).hexdigest(),
         order_id=order_id,
-        at_ms=rooms.clock.now_ms(),
+        at_ms=context.clock.now_ms(),
     )
 
 
-async def check_repository(rooms: Rooms, origin: RepositoryUrl, base_branch: str | None) -> None:
+async def check_repository(
+    context: Context, origin: RepositoryUrl, base_branch: str | None
+) -> None:
     """Whether an order can start there, as far as this machine can tell at once."""
     if origin.kind != "path":
         return
-    now_ms = rooms.clock.now_ms()
-    heads = rooms.cache.heads(origin.key, now_ms)
+    now_ms = context.clock.now_ms()
+    heads = context.cache.heads(origin.key, now_ms)
     if heads is None:
         await asyncio.to_thread(origins.check_path, origin)
-        heads = await _heads(rooms, origin)
-        rooms.cache.put_heads(origin.key, heads, now_ms)
-    Mirror(rooms.mirrors.git, rooms.mirrors.path(origin.key), origin, heads).resolve_base(
+        heads = await _heads(context, origin)
+        context.cache.put_heads(origin.key, heads, now_ms)
+    Mirror(context.mirrors.git, context.mirrors.path(origin.key), origin, heads).resolve_base(
         base_branch
     )
 
 
-async def _heads(rooms: Rooms, origin: RepositoryUrl) -> RemoteHeads:
+async def _heads(context: Context, origin: RepositoryUrl) -> RemoteHeads:
     """At this moment a path without a repository is the caller's mistake."""
     try:
-        return await origins.list_heads(rooms.mirrors.git, origin)
+        return await origins.list_heads(context.mirrors.git, origin)
     except Permanent as error:
         if error.code != "not_a_repository":
             raise

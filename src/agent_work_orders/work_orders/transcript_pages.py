@@ -10,7 +10,7 @@ from agent_work_orders.agent_executor.agent import Entry
 from agent_work_orders.errors import Refused
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.work_orders import find
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.context import Context
 from agent_work_orders.work_orders.transcripts import Match
 
 
@@ -25,15 +25,21 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def page(
-    rooms: Rooms, wanted: str, caller: Caller, *, task: str | None, after: int = 0, limit: int = 500
+    context: Context,
+    wanted: str,
+    caller: Caller,
+    *,
+    task: str | None,
+    after: int = 0,
+    limit: int = 500,
 ) -> Page:
     """Of a task, or of the last one that has a transcript. NotFound `transcript_missing`."""
-    order_id = find.record_of(rooms, wanted, caller).agent_work_order_id
-    tasks = tuple(rooms.transcripts.tasks(order_id))
+    order_id = find.record_of(context, wanted, caller).agent_work_order_id
+    tasks = tuple(context.transcripts.tasks(order_id))
     chosen = task if task is not None else (tasks[-1] if tasks else None)
     found: list[tuple[int, Entry]] = []
     if chosen is not None:
-        found = rooms.transcripts.read(order_id, chosen, after=after, limit=limit)
+        found = context.transcripts.read(order_id, chosen, after=after, limit=limit)
     return Page(
         order_id=order_id,
         task=chosen,
@@ -45,7 +51,7 @@ def page(
 
 
 async def search(
-    rooms: Rooms, wanted: str, caller: Caller, text: str, *, task: str | None, limit: int = 100
+    context: Context, wanted: str, caller: Caller, text: str, *, task: str | None, limit: int = 100
 ) -> Page:
     """Matches in all tasks, or in one: an entry each."""
     if not text.strip():
@@ -55,14 +61,14 @@ async def search(
             hint="Give some text.",
             field="q",
         )
-    order_id = find.record_of(rooms, wanted, caller).agent_work_order_id
+    order_id = find.record_of(context, wanted, caller).agent_work_order_id
     found = await asyncio.to_thread(
-        rooms.transcripts.search, order_id, text, task=task, limit=limit
+        context.transcripts.search, order_id, text, task=task, limit=limit
     )
     return Page(
         order_id=order_id,
         task=task,
-        tasks=tuple(rooms.transcripts.tasks(order_id)),
+        tasks=tuple(context.transcripts.tasks(order_id)),
         matches=found.matches,
         next_after=0,
         has_more=found.has_more,

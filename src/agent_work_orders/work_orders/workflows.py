@@ -14,7 +14,7 @@ import msgspec
 from agent_work_orders.errors import NotFound, Refused
 from agent_work_orders.state_manager.versions import Origin
 from agent_work_orders.work_orders.cache import Compiled
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.context import Context
 from agent_work_orders.workflow_engine import builtin
 from agent_work_orders.workflow_engine import plan as plans
 from agent_work_orders.workflow_engine.compiler import compile_workflow, plan_hash
@@ -29,18 +29,18 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     origin: Origin
 
 
-def known(rooms: Rooms) -> dict[str, Known]:
+def known(context: Context) -> dict[str, Known]:
     """Every workflow by name; what people made hides a built-in one of the same name."""
     found = {
         name: Known(definition=definition, source=builtin.source(name), origin="builtin")
         for name, definition in builtin.definitions().items()
     }
-    for file in _files(rooms):
+    for file in _files(context):
         try:
             source = file.read_text("utf-8")
             definition = parse(source, file.name)
         except (Refused, OSError, UnicodeDecodeError) as error:
-            rooms.log(
+            context.log(
                 "", "workflow_file_unusable", "warning", {"file": file.name, "error": str(error)}
             )
             continue
@@ -48,9 +48,9 @@ def known(rooms: Rooms) -> dict[str, Known]:
     return found
 
 
-def find(rooms: Rooms, name: str) -> Known:
+def find(context: Context, name: str) -> Known:
     """By name or alias. NotFound `workflow_unknown` with a guess."""
-    every = known(rooms)
+    every = known(context)
     if name in every:
         return every[name]
     for candidate in every.values():
@@ -67,58 +67,58 @@ def find(rooms: Rooms, name: str) -> Known:
     )
 
 
-def compile_named(rooms: Rooms, name: str) -> Compiled:
+def compile_named(context: Context, name: str) -> Compiled:
     """By name or alias. Where nobody has files of their own, a built-in one is compiled once."""
-    with rooms.cache.compiling:
-        if (compiled := ready(rooms, name)) is not None:
+    with context.cache.compiling:
+        if (compiled := ready(context, name)) is not None:
             return compiled
-        compiled = _compile(rooms, find(rooms, name))
-        if (shipped := builtin.find(name)) is not None and not _files(rooms):
-            rooms.cache.builtin[shipped.name] = compiled
+        compiled = _compile(context, find(context, name))
+        if (shipped := builtin.find(name)) is not None and not _files(context):
+            context.cache.builtin[shipped.name] = compiled
         return compiled
 
 
-def ready(rooms: Rooms, name: str) -> Compiled | None:
+def ready(context: Context, name: str) -> Compiled | None:
     """One that is compiled already, and cannot have changed."""
     shipped = builtin.find(name)
-    if shipped is None or shipped.name not in rooms.cache.builtin or _files(rooms):
+    if shipped is None or shipped.name not in context.cache.builtin or _files(context):
         return None
-    return rooms.cache.builtin[shipped.name]
+    return context.cache.builtin[shipped.name]
 
 
-def _files(rooms: Rooms) -> list[Path]:
-    return sorted((rooms.home / "workflows").glob("*.yaml"))
+def _files(context: Context) -> list[Path]:
+    return sorted((context.home / "workflows").glob("*.yaml"))
 
 
-def compile_source(rooms: Rooms, source: str, file: str) -> Compiled:
+def compile_source(context: Context, source: str, file: str) -> Compiled:
     """A workflow given as text. Refused `workflow_invalid` with every problem."""
-    with rooms.cache.compiling:
+    with context.cache.compiling:
         definition = parse(source, file)
-        return _compile(rooms, Known(definition=definition, source=source, origin="user"))
+        return _compile(context, Known(definition=definition, source=source, origin="user"))
 
 
-def _compile(rooms: Rooms, one: Known) -> Compiled:
+def _compile(context: Context, one: Known) -> Compiled:
     def child(name: str) -> Definition | None:
         try:
-            return find(rooms, name).definition
+            return find(context, name).definition
         except NotFound:
             return None
 
-    plan = compile_workflow(one.definition, rooms.catalogue, children=child)
+    plan = compile_workflow(one.definition, context.catalogue, children=child)
     return Compiled(plan=plan, plan_hash=plan_hash(plan), source=one.source, origin=one.origin)
 
 
-async def keep(rooms: Rooms, compiled: Compiled, by: str) -> None:
+async def keep(context: Context, compiled: Compiled, by: str) -> None:
     """See that a version of this content is kept."""
-    if compiled.plan_hash in rooms.cache.saved:
+    if compiled.plan_hash in context.cache.saved:
         return
-    await rooms.versions.save(
+    await context.store.versions.save(
         compiled.plan.name,
         hash=compiled.plan_hash,
         source=compiled.source,
         plan=plans.encode(compiled.plan),
         created_by=by,
         origin=compiled.origin,
-        at_ms=rooms.clock.now_ms(),
+        at_ms=context.clock.now_ms(),
     )
-    rooms.cache.saved.add(compiled.plan_hash)
+    context.cache.saved.add(compiled.plan_hash)

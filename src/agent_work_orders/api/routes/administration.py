@@ -8,7 +8,8 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from agent_work_orders.api import administration_models as models
 from agent_work_orders.api import requests, views
-from agent_work_orders.api.asked import administrator_of, repository_key, rooms_of
+from agent_work_orders.api.asked import administrator_of, context_of
+from agent_work_orders.work_orders import keys
 
 router = APIRouter(prefix="/api", tags=["administration"])
 
@@ -16,17 +17,8 @@ router = APIRouter(prefix="/api", tags=["administration"])
 @router.post("/keys", status_code=201, response_model=models.NewKeyAnswer)
 async def create_key(request: Request, body: requests.CreateKeyRequest) -> Response:
     """Make an API key. Its token is in this answer and nowhere else."""
-    rooms, caller = rooms_of(request), administrator_of(request)
-    scope = body.repositories
-    repositories = None if scope is None else [repository_key(rooms, one) for one in scope]
-    key, token = await rooms.keys.create(body.name, body.role, repositories=repositories)
-    await rooms.audit.append(
-        at_ms=rooms.clock.now_ms(),
-        who=caller.name,
-        what="key.create",
-        target=key.key_id,
-        details={"name": key.name, "role": key.role, "repositories": repositories},
-    )
+    context, caller = context_of(request), administrator_of(request)
+    key, token = await keys.create(context, caller, body.name, body.role, body.repositories)
     return views.answer({"key": views.key(key), "token": token}, 201)
 
 
@@ -34,17 +26,14 @@ async def create_key(request: Request, body: requests.CreateKeyRequest) -> Respo
 async def list_keys(request: Request) -> Response:
     """All keys, the revoked ones too; never their tokens."""
     administrator_of(request)
-    return views.answer({"keys": [views.key(one) for one in rooms_of(request).keys.all()]})
+    return views.answer({"keys": [views.key(one) for one in context_of(request).store.keys.all()]})
 
 
 @router.delete("/keys/{key_id}", response_model=models.KeyAnswer)
 async def revoke_key(request: Request, key_id: Annotated[str, Path(max_length=80)]) -> Response:
     """Revoke a key at once. A second time changes nothing."""
-    rooms, caller = rooms_of(request), administrator_of(request)
-    key = await rooms.keys.revoke(key_id)
-    await rooms.audit.append(
-        at_ms=rooms.clock.now_ms(), who=caller.name, what="key.revoke", target=key.key_id
-    )
+    context, caller = context_of(request), administrator_of(request)
+    key = await keys.revoke(context, caller, key_id)
     return views.answer({"key": views.key(key)})
 
 
@@ -57,7 +46,9 @@ async def read_audit(
 ) -> Response:
     """Who did what, oldest first."""
     administrator_of(request)
-    rows = rooms_of(request).audit.page(after=after, limit=limit, order_id=agent_work_order_id)
+    rows = context_of(request).store.audit.page(
+        after=after, limit=limit, order_id=agent_work_order_id
+    )
     return views.answer(
         {"entries": [views.audit(row) for row in rows], "next_after": rows[-1].n if rows else after}
     )

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from agent_work_orders.api import administration_models as models
 from agent_work_orders.api import requests, views
-from agent_work_orders.api.asked import OrderIdPath, caller_of, rooms_of
+from agent_work_orders.api.asked import OrderIdPath, caller_of, context_of
 from agent_work_orders.work_orders import approvals
 
 router = APIRouter(prefix="/api", tags=["approvals"])
@@ -21,7 +21,7 @@ async def list_approvals(
     request: Request, limit: Annotated[int, Query(ge=1, le=500)] = 100
 ) -> Response:
     """What people are asked now, oldest first."""
-    found = await approvals.asked(rooms_of(request), caller_of(request), limit)
+    found = await approvals.asked(context_of(request), caller_of(request), limit)
     return views.answer({"approvals": [views.approval(one) for one in found]})
 
 
@@ -30,14 +30,14 @@ async def list_approvals(
 )
 async def list_approvals_of_order(request: Request, agent_work_order_id: OrderIdPath) -> Response:
     """All that was asked for one order, with the answers."""
-    found = await approvals.of_order(rooms_of(request), agent_work_order_id, caller_of(request))
+    found = await approvals.of_order(context_of(request), agent_work_order_id, caller_of(request))
     return views.answer({"approvals": [views.approval(one) for one in found]})
 
 
 @router.get("/approvals/{approval_id:path}", response_model=models.ApprovalAnswer)
 async def get_approval(request: Request, approval_id: ApprovalId) -> Response:
     """One approval with what exactly is asked."""
-    found = approvals.get(rooms_of(request), approval_id, caller_of(request))
+    found = approvals.get(context_of(request), approval_id, caller_of(request))
     return views.answer({"approval": views.approval(found)})
 
 
@@ -62,7 +62,7 @@ async def _decide(
 ) -> Response:
     said = body or requests.DecisionRequest()
     decided = await approvals.decide(
-        rooms_of(request),
+        context_of(request),
         approval_id,
         caller_of(request),
         approved=approved,

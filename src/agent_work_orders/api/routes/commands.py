@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import Field
 
 from agent_work_orders.api import views
-from agent_work_orders.api.asked import caller_of, rooms_of
+from agent_work_orders.api.asked import caller_of, context_of
 from agent_work_orders.api.models import Answer
 from agent_work_orders.work_orders import commands
 
@@ -66,7 +66,7 @@ async def list_commands(
 ) -> Response:
     """The built-in commands, and those of a repository at its trusted base branch."""
     where = commands.Where(repository=repository, base=base)
-    found = await commands.listing(rooms_of(request), where, caller_of(request))
+    found = await commands.listing(context_of(request), where, caller_of(request))
     return views.answer(msgspec.to_builtins(found))
 
 
@@ -79,5 +79,5 @@ async def get_command(
 ) -> Response:
     """A command with its text."""
     where = commands.Where(repository=repository, base=base)
-    found = await commands.show(rooms_of(request), name, where, caller_of(request))
+    found = await commands.show(context_of(request), name, where, caller_of(request))
     return views.answer({"command": msgspec.to_builtins(found)})

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from starlette.types import Receive, Scope, Send
 
 from agent_work_orders.api import auth
-from agent_work_orders.api.asked import house_of, identity_of, rooms_of
+from agent_work_orders.api.asked import context_of, house_of, identity_of
 from agent_work_orders.api.hub import Hub, Listener
 from agent_work_orders.bootstrap import House
 from agent_work_orders.errors import BadRequest
@@ -49,7 +49,7 @@ async def events(
     caller, session = identity.caller, identity.session
     order_id = None
     if agent_work_order_id is not None:
-        found = find.record_of(rooms_of(request), agent_work_order_id, caller)
+        found = find.record_of(context_of(request), agent_work_order_id, caller)
         order_id = found.agent_work_order_id
     if last_event_id:
         after = _number(last_event_id)
@@ -103,7 +103,7 @@ class EventStream(Response):
             async with asyncio.timeout(SEND_TIMEOUT_S):
                 await send({"type": "http.response.body", "body": text, "more_body": True})
 
-        listener, clock = self._listener, self._house.rooms.clock
+        listener, clock = self._listener, self._house.context.clock
         await put(b"retry: 2000\n: connected\n\n")
         at = await self._catch_up(put)
         checked_s = clock.monotonic_s()
@@ -128,7 +128,7 @@ class EventStream(Response):
 
     async def _catch_up(self, put: Put) -> int:
         """Read until nothing is left, then join at once: no row can fall between."""
-        feed = self._house.rooms.feed
+        feed = self._house.context.store.feed
         at = self._after
         if at is None:
             at = self._hub.start_from()

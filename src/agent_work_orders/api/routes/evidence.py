@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from agent_work_orders.api import models, views
-from agent_work_orders.api.asked import Limit50, OrderIdPath, caller_of, rooms_of
+from agent_work_orders.api.asked import Limit50, OrderIdPath, caller_of, context_of
 from agent_work_orders.errors import NotFound
 from agent_work_orders.repositories.history import Diff
 from agent_work_orders.work_orders import commits, find, inspect, transcript_pages
@@ -42,9 +42,9 @@ async def get_diff(
     accept: Annotated[str, Header(max_length=1_000)] = "application/json",
 ) -> Response:
     """What the order has changed so far: JSON, or the patch itself with `Accept: text/x-diff`."""
-    rooms, caller = rooms_of(request), caller_of(request)
-    order_id = find.record_of(rooms, agent_work_order_id, caller).agent_work_order_id
-    diff = await inspect.diff(rooms, order_id, caller, head=head)
+    context, caller = context_of(request), caller_of(request)
+    order_id = find.record_of(context, agent_work_order_id, caller).agent_work_order_id
+    diff = await inspect.diff(context, order_id, caller, head=head)
     return _patch(diff, accept, {"agent_work_order_id": order_id})
 
 
@@ -53,9 +53,9 @@ async def list_commits(
     request: Request, agent_work_order_id: OrderIdPath, limit: Limit50 = 100
 ) -> Response:
     """The order's own commits, newest first."""
-    rooms, caller = rooms_of(request), caller_of(request)
-    order_id = find.record_of(rooms, agent_work_order_id, caller).agent_work_order_id
-    page = await commits.page(rooms, order_id, caller, limit=limit)
+    context, caller = context_of(request), caller_of(request)
+    order_id = find.record_of(context, agent_work_order_id, caller).agent_work_order_id
+    page = await commits.page(context, order_id, caller, limit=limit)
     return views.answer(
         {
             "agent_work_order_id": order_id,
@@ -77,9 +77,9 @@ async def get_commit_diff(
     accept: Annotated[str, Header(max_length=1_000)] = "application/json",
 ) -> Response:
     """What one commit changed: JSON, or the patch itself with `Accept: text/x-diff`."""
-    rooms, caller = rooms_of(request), caller_of(request)
-    order_id = find.record_of(rooms, agent_work_order_id, caller).agent_work_order_id
-    diff = await commits.diff(rooms, order_id, sha, caller)
+    context, caller = context_of(request), caller_of(request)
+    order_id = find.record_of(context, agent_work_order_id, caller).agent_work_order_id
+    diff = await commits.diff(context, order_id, sha, caller)
     return _patch(diff, accept, {"agent_work_order_id": order_id, "sha": sha})
 
 
@@ -94,9 +94,9 @@ def _patch(diff: Diff, accept: str, more: dict[str, str]) -> Response:
 @router.get("/review", response_model=models.ReviewAnswer)
 async def get_review(request: Request, agent_work_order_id: OrderIdPath) -> Response:
     """What was offered for review, for a repository without a forge."""
-    rooms, caller = rooms_of(request), caller_of(request)
-    row = find.record_of(rooms, agent_work_order_id, caller)
-    found = await asyncio.to_thread(inspect.review, rooms, row)
+    context, caller = context_of(request), caller_of(request)
+    row = find.record_of(context, agent_work_order_id, caller)
+    found = await asyncio.to_thread(inspect.review, context, row)
     return views.answer(
         {
             "agent_work_order_id": row.agent_work_order_id,
@@ -121,21 +121,21 @@ async def get_transcript(
     limit: Limit50 = 500,
 ) -> Response:
     """What an agent said and did, a page at a time; with `q`, where a text stands in it."""
-    rooms, caller = rooms_of(request), caller_of(request)
+    context, caller = context_of(request), caller_of(request)
     wanted = agent_work_order_id
     if q is None:
-        page = transcript_pages.page(rooms, wanted, caller, task=task, after=after, limit=limit)
+        page = transcript_pages.page(context, wanted, caller, task=task, after=after, limit=limit)
     else:
-        page = await transcript_pages.search(rooms, wanted, caller, q, task=task, limit=limit)
+        page = await transcript_pages.search(context, wanted, caller, q, task=task, limit=limit)
     return views.answer(views.transcript_page(page))
 
 
 @router.get("/artifacts", response_model=models.ArtifactList)
 async def list_artifacts(request: Request, agent_work_order_id: OrderIdPath) -> Response:
     """Reports, outputs and other evidence, by the hash of their content."""
-    rooms, caller = rooms_of(request), caller_of(request)
-    order_id = find.record_of(rooms, agent_work_order_id, caller).agent_work_order_id
-    found = inspect.artifacts(rooms, order_id, caller)
+    context, caller = context_of(request), caller_of(request)
+    order_id = find.record_of(context, agent_work_order_id, caller).agent_work_order_id
+    found = inspect.artifacts(context, order_id, caller)
     return views.answer(
         {
             "agent_work_order_id": order_id,
@@ -155,14 +155,14 @@ async def get_artifact(
     sha256: Annotated[str, Path(max_length=128)],
 ) -> Response:
     """One of the order's artifacts, its hash verified."""
-    rooms, caller = rooms_of(request), caller_of(request)
+    context, caller = context_of(request), caller_of(request)
     if len(sha256) != 64:
         raise NotFound(
             "artifact_unknown",
             "The order has no such artifact",
             hint="The list of artifacts has their hashes.",
         )
-    one, content = inspect.artifact(rooms, agent_work_order_id, sha256, caller)
+    one, content = inspect.artifact(context, agent_work_order_id, sha256, caller)
     plain = one.media_type.split(";", 1)[0].strip().lower()
     headers = {**_INERT, "Content-Disposition": "attachment", "ETag": f'"{one.sha256}"'}
     return Response(

@@ -12,11 +12,10 @@ from agent_work_orders.api.asked import (
     IdempotencyKey,
     administrator_of,
     caller_of,
+    context_of,
     house_of,
-    rooms_of,
 )
-from agent_work_orders.errors import Conflict, NotFound
-from agent_work_orders.state_manager.deliveries import DeliveryRecord
+from agent_work_orders.work_orders import deliveries
 from agent_work_orders.work_orders.outgoing import pr_feedback
 
 router = APIRouter(prefix="/api", tags=["github"])
@@ -35,7 +34,7 @@ async def give_pr_feedback(
     house, caller = house_of(request), caller_of(request)
     caller.need("operate")
     written = await pr_feedback.give(
-        house.rooms,
+        house.context,
         _LOCKS,
         house.settings.github_server_url,
         body.feedback(),
@@ -55,7 +54,7 @@ async def list_deliveries(
 ) -> Response:
     """Webhook deliveries and what became of them, newest first; never their bodies."""
     administrator_of(request)
-    found = rooms_of(request).deliveries.page(state=state, before=before, limit=limit)
+    found = context_of(request).store.deliveries.page(state=state, before=before, limit=limit)
     return views.answer({"deliveries": [views.delivery(one) for one in found]})
 
 
@@ -63,36 +62,15 @@ async def list_deliveries(
 async def get_delivery(request: Request, delivery_id: DeliveryId) -> Response:
     """One delivery."""
     administrator_of(request)
-    return views.answer({"delivery": views.delivery(_find(request, delivery_id))})
+    return views.answer(
+        {"delivery": views.delivery(deliveries.find(context_of(request), delivery_id))}
+    )
 
 
 @router.post("/deliveries/{delivery_id}/retry", response_model=models.DeliveryAnswer)
 async def retry_delivery(request: Request, delivery_id: DeliveryId) -> Response:
     """Let a failed delivery be handled again."""
     house, caller = house_of(request), administrator_of(request)
-    found = _find(request, delivery_id)
-    if not await house.rooms.deliveries.reopen(found.delivery_id):
-        raise Conflict(
-            "delivery_not_failed",
-            f"{found.delivery_id} is {found.state}, or came without anything to handle",
-            hint="Only what failed after it was taken can be tried again.",
-        )
-    await house.rooms.audit.append(
-        at_ms=house.rooms.clock.now_ms(),
-        who=caller.name,
-        what="delivery.retry",
-        target=found.delivery_id,
-    )
-    house.intake.wake()
-    return views.answer({"delivery": views.delivery(_find(request, delivery_id))})
-
-
-def _find(request: Request, delivery_id: str) -> DeliveryRecord:
-    found = rooms_of(request).deliveries.find(delivery_id.lower())
-    if found is None:
-        raise NotFound(
-            "delivery_unknown",
-            f"There is no delivery {delivery_id[:64]}",
-            hint="`awo deliveries list` shows them; they are kept for five weeks.",
-        )
-    return found
+    found = await deliveries.retry(house.context, caller, delivery_id)
+    house.duties.intake.wake()
+    return views.answer({"delivery": views.delivery(found)})

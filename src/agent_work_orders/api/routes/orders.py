@@ -14,14 +14,13 @@ from agent_work_orders.api.asked import (
     Offset,
     OrderIdPath,
     caller_of,
-    repository_key,
-    rooms_of,
+    context_of,
 )
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.logbook import LogFilter
 from agent_work_orders.state_manager.records import OrderFilter, OrderRecord
-from agent_work_orders.work_orders import find, inspect, submit
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders import find, inspect, keys, submit
+from agent_work_orders.work_orders.context import Context, LiveContext
 
 router = APIRouter(prefix="/api/agent-work-orders", tags=["work orders"])
 
@@ -37,14 +36,14 @@ async def create_agent_work_order(
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """Create a work order and start it. Answers before any work is done."""
-    return await created(rooms_of(request), body.order(idempotency_key), caller_of(request))
+    return await created(context_of(request), body.order(idempotency_key), caller_of(request))
 
 
-async def created(rooms: Rooms, new: submit.NewOrder, caller: Caller) -> Response:
-    record = await submit.submit(rooms, new, caller)
+async def created(context: LiveContext, new: submit.NewOrder, caller: Caller) -> Response:
+    record = await submit.submit(context, new, caller)
     progress = inspect.NO_PROGRESS
     if new.idempotency_key is not None and record.execution_started_at_ms is not None:
-        progress = await inspect.progress(rooms, record)
+        progress = await inspect.progress(context, record)
     location = {"Location": f"/api/agent-work-orders/{record.agent_work_order_id}"}
     return views.answer(views.order(record, progress), 201, location)
 
@@ -74,17 +73,17 @@ async def list_agent_work_orders(
     offset: Offset = 0,
 ) -> Response:
     """Work orders, newest first. Numbers from git are on each order's own page."""
-    rooms = rooms_of(request)
+    context = context_of(request)
     wanted = OrderFilter(
         status=tuple(str(one) for one in status or ()),
-        repository=None if repository is None else repository_key(rooms, repository),
+        repository=None if repository is None else keys.repository_key(context, repository),
         workflow=workflow,
         text=q or None,
     )
     # A search or a far page reads much of a long list; nobody else should wait for it.
     page = await asyncio.to_thread(
         inspect.page,
-        rooms,
+        context,
         caller_of(request),
         wanted,
         order_by=sort,
@@ -104,16 +103,16 @@ async def list_agent_work_orders(
 @router.get("/{agent_work_order_id}", response_model=models.AgentWorkOrderResponse)
 async def get_agent_work_order(request: Request, agent_work_order_id: OrderIdPath) -> Response:
     """An order's present state, with what git says of it."""
-    shown = await inspect.show(rooms_of(request), agent_work_order_id, caller_of(request))
+    shown = await inspect.show(context_of(request), agent_work_order_id, caller_of(request))
     return views.answer(views.order(shown.record, shown.progress))
 
 
 @router.get("/{agent_work_order_id}/git-progress", response_model=models.GitProgressSnapshot)
 async def get_git_progress(request: Request, agent_work_order_id: OrderIdPath) -> Response:
     """Commits, files and lines so far, and the history of phases."""
-    rooms = rooms_of(request)
+    context = context_of(request)
     record, progress, history = await inspect.phase_history(
-        rooms, agent_work_order_id, caller_of(request)
+        context, agent_work_order_id, caller_of(request)
     )
     latest = progress.commits[0] if progress.commits else None
     return views.answer(
@@ -123,7 +122,7 @@ async def get_git_progress(request: Request, agent_work_order_id: OrderIdPath) -
             **views.counts(progress),
             "latest_commit_message": progress.last_commit_message,
             "latest_commit_sha": None if latest is None else latest.sha,
-            "snapshot_timestamp": views.when(rooms.clock.now_ms()),
+            "snapshot_timestamp": views.when(context.clock.now_ms()),
             "phase_history": [
                 {
                     "phase": span.phase,
@@ -157,12 +156,12 @@ async def get_logs(
 ) -> Response:
     """What happened. The end of a long log is `order=desc`; what follows it is `after=` the
     largest `n` seen."""
-    rooms, caller = rooms_of(request), caller_of(request)
-    row = _row(rooms, agent_work_order_id, caller)
+    context, caller = context_of(request), caller_of(request)
+    row = _row(context, agent_work_order_id, caller)
     # A search or a far page reads much of a long log; nobody else should wait for it.
     page = await asyncio.to_thread(
         inspect.logs,
-        rooms,
+        context,
         row.agent_work_order_id,
         caller,
         LogFilter(level=level, text=q or None, after=after),
@@ -183,9 +182,9 @@ async def get_logs(
 @router.get("/{agent_work_order_id}/tasks", response_model=models.TaskList)
 async def get_tasks(request: Request, agent_work_order_id: OrderIdPath) -> Response:
     """Every task with its state, outputs and failure, in reading order."""
-    rooms, caller = rooms_of(request), caller_of(request)
-    row = _row(rooms, agent_work_order_id, caller)
-    found = await inspect.tasks(rooms, row.agent_work_order_id, caller)
+    context, caller = context_of(request), caller_of(request)
+    row = _row(context, agent_work_order_id, caller)
+    found = await inspect.tasks(context, row.agent_work_order_id, caller)
     return views.answer(
         {
             "agent_work_order_id": row.agent_work_order_id,
@@ -194,5 +193,5 @@ async def get_tasks(request: Request, agent_work_order_id: OrderIdPath) -> Respo
     )
 
 
-def _row(rooms: Rooms, wanted: str, caller: Caller) -> OrderRecord:
-    return find.record_of(rooms, wanted, caller)
+def _row(context: Context, wanted: str, caller: Caller) -> OrderRecord:
+    return find.record_of(context, wanted, caller)

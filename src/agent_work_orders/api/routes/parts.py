@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from agent_work_orders.agent_executor.registry import DESCRIPTIONS
 from agent_work_orders.api import administration_models as models
 from agent_work_orders.api import requests, views
-from agent_work_orders.api.asked import caller_of, rooms_of
+from agent_work_orders.api.asked import caller_of, context_of
 from agent_work_orders.errors import Failed, Refused, Transient
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.repositories import origin as origins
@@ -16,7 +16,7 @@ from agent_work_orders.repositories import url
 from agent_work_orders.repositories.history import RemoteHeads
 from agent_work_orders.repositories.url import RepositoryUrl
 from agent_work_orders.sandbox_manager.sandbox import SandboxType
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.context import Context
 from agent_work_orders.work_orders.submit import PLANNED_TYPES, SANDBOX_TYPES
 
 router = APIRouter(prefix="/api", tags=["parts"])
@@ -32,7 +32,7 @@ _BARE: dict[str, views.Json] = {
 async def list_tools(request: Request) -> Response:
     """What a workflow's tasks may use."""
     caller_of(request).need("read")
-    catalogue = rooms_of(request).catalogue
+    catalogue = context_of(request).catalogue
     return views.answer({"tools": [msgspec.to_builtins(catalogue[n]) for n in sorted(catalogue)]})
 
 
@@ -40,32 +40,32 @@ async def list_tools(request: Request) -> Response:
 async def list_available_agents(request: Request) -> Response:
     """The agents that an order may name, and whether they can run here."""
     caller_of(request).need("read")
-    rooms = rooms_of(request)
+    context = context_of(request)
     return views.answer(
         {
             "agents": [
                 {
                     "name": name,
                     "description": DESCRIPTIONS[name],
-                    "default": name == rooms.default_agent,
-                    "problem": _problem(rooms, name),
+                    "default": name == context.policy.default_agent,
+                    "problem": _problem(context, name),
                 }
-                for name in rooms.agents.names()
+                for name in context.agents.names()
             ]
         }
     )
 
 
-def _problem(rooms: Rooms, name: str) -> str | None:
-    return rooms.agents.create({"name": name, **_BARE.get(name, {})}).check()
+def _problem(context: Context, name: str) -> str | None:
+    return context.agents.create({"name": name, **_BARE.get(name, {})}).check()
 
 
 @router.get("/sandbox-types", response_model=models.SandboxTypeList)
 async def list_sandbox_types(request: Request) -> Response:
     """Where an order's agent can work, and what each keeps apart."""
     caller_of(request).need("read")
-    rooms = rooms_of(request)
-    there = [_sandbox_type(rooms, name) for name in SANDBOX_TYPES]
+    context = context_of(request)
+    there = [_sandbox_type(context, name) for name in SANDBOX_TYPES]
     later = [
         {"name": name, "available": False, "default": False, "isolation": None}
         for name in PLANNED_TYPES
@@ -73,13 +73,13 @@ async def list_sandbox_types(request: Request) -> Response:
     return views.answer({"sandbox_types": there + later})
 
 
-def _sandbox_type(rooms: Rooms, name: str) -> views.Json:
+def _sandbox_type(context: Context, name: str) -> views.Json:
     kind = msgspec.convert(name, SandboxType)
     return {
         "name": name,
         "available": True,
-        "default": name == rooms.default_sandbox,
-        "isolation": msgspec.to_builtins(rooms.sandboxes.isolation(kind)),
+        "default": name == context.policy.default_sandbox,
+        "isolation": msgspec.to_builtins(context.sandboxes.isolation(kind)),
     }
 
 
@@ -90,14 +90,14 @@ async def verify_repository(
     request: Request, body: requests.GitHubRepositoryVerificationRequest
 ) -> Response:
     """Whether the server can read a repository, and what its default branch is."""
-    rooms, caller = rooms_of(request), caller_of(request)
+    context, caller = context_of(request), caller_of(request)
     caller.need("operate")
-    origin = url.parse(body.repository_url, origins=rooms.git_origins)
+    origin = url.parse(body.repository_url, origins=context.policy.git_origins)
     caller.need_repository(origin.key)
     heads: RemoteHeads | None = None
     error: Refused | Failed | None = None
     try:
-        heads = await _heads(rooms, origin)
+        heads = await _heads(context, origin)
     except (Refused, Failed) as caught:
         error = caught
     except QuotaHeld as held:
@@ -107,25 +107,25 @@ async def verify_repository(
         )
     return views.answer(
         {
-            "repository": _repository(rooms, origin, heads),
+            "repository": _repository(context, origin, heads),
             "verification_success": heads is not None,
-            "error_message": None if error is None else rooms.redact(error.message),
+            "error_message": None if error is None else context.redact(error.message),
             "error_hint": (error.hint or None) if error is not None else None,
         }
     )
 
 
-async def _heads(rooms: Rooms, origin: RepositoryUrl) -> RemoteHeads:
+async def _heads(context: Context, origin: RepositoryUrl) -> RemoteHeads:
     """Of a hub's repository what the hub says of it, else what git says."""
-    place = rooms.forges.at(origin.key, origin.url)
+    place = context.forges.at(origin.key, origin.url)
     if place.hub is None:
-        return await origins.list_heads(rooms.mirrors.git, origin)
+        return await origins.list_heads(context.mirrors.git, origin)
     facts = await place.hub.asking("person").repository(place.repository)
     refs = {f"refs/heads/{facts.default_branch}": ""}
     return RemoteHeads(head_branch=facts.default_branch, head_sha=None, refs=refs)
 
 
-def _repository(rooms: Rooms, origin: RepositoryUrl, heads: RemoteHeads | None) -> views.Json:
+def _repository(context: Context, origin: RepositoryUrl, heads: RemoteHeads | None) -> views.Json:
     owner, name = owner_and_name(origin)
     return {
         "repository_owner": owner,
@@ -133,7 +133,7 @@ def _repository(rooms: Rooms, origin: RepositoryUrl, heads: RemoteHeads | None) 
         "repository_url": origin.url,
         "default_branch": (heads.head_branch if heads else None) or "main",
         "is_accessible": heads is not None,
-        "access_verified_at": None if heads is None else views.when(rooms.clock.now_ms()),
+        "access_verified_at": None if heads is None else views.when(context.clock.now_ms()),
         "branches": [] if heads is None else sorted(heads.branches)[:MAX_BRANCHES],
     }
 

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Path, Request, Response
 
 from agent_work_orders.api import pipeline_models, views
-from agent_work_orders.api.asked import IdempotencyKey, caller_of, rooms_of
+from agent_work_orders.api.asked import IdempotencyKey, caller_of, context_of
 from agent_work_orders.errors import Refused
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.work_orders import find, inspect, pipeline_tasks, submit
+from agent_work_orders.work_orders.context import Context
 from agent_work_orders.work_orders.read_side import projection
-from agent_work_orders.work_orders.rooms import Rooms
 
 router = APIRouter(tags=["pipeline tasks"])
 
@@ -28,33 +28,33 @@ async def submit_task(
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """Submit a task of the pipeline: creates a work order. Answers before any work is done."""
-    rooms, caller = rooms_of(request), caller_of(request)
+    context, caller = context_of(request), caller_of(request)
     caller.need("operate")
     task = pipeline_models.task(body)
     try:
         new = pipeline_tasks.order_of(task, idempotency_key)
-        record = await submit.submit(rooms, new, caller)
+        record = await submit.submit(context, new, caller)
     except Refused as error:
         if error.field is not None:
             error.context["field"] = pipeline_tasks.sent_as(task.type, error.field)
         raise
     task_id = record.agent_work_order_id
-    shown = await _shown(rooms, task_id, caller)
+    shown = await _shown(context, task_id, caller)
     return views.answer(shown, 201, {"Location": f"/task/{task_id}"})
 
 
 @router.get("/task/{task_id}", response_model=pipeline_models.PipelineTask)
 async def get_task(request: Request, task_id: TaskId) -> Response:
     """A work order as a task, with its result once it has ended."""
-    return views.answer(await _shown(rooms_of(request), task_id, caller_of(request)))
+    return views.answer(await _shown(context_of(request), task_id, caller_of(request)))
 
 
-async def _shown(rooms: Rooms, wanted: str, caller: Caller) -> dict[str, Any]:
-    row = find.record_of(rooms, wanted, caller)
-    run = await find.run_of(rooms, row.agent_work_order_id)
-    record = projection.record(run, row.run_seq, rooms.queue_until_ms(run.run_id))
+async def _shown(context: Context, wanted: str, caller: Caller) -> dict[str, Any]:
+    row = find.record_of(context, wanted, caller)
+    run = await find.run_of(context, row.agent_work_order_id)
+    record = projection.record(run, row.run_seq, context.runs.held_until_ms(run.run_id))
     if not pipeline_tasks.has_ended(record):
         return pipeline_tasks.task_of(record, run, inspect.NO_PROGRESS, ())
-    progress = await inspect.progress(rooms, row)
-    artifacts = inspect.artifacts(rooms, row.agent_work_order_id, caller)
+    progress = await inspect.progress(context, row)
+    artifacts = inspect.artifacts(context, row.agent_work_order_id, caller)
     return pipeline_tasks.task_of(record, run, progress, artifacts)

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from agent_work_orders.api import administration_models as models
 from agent_work_orders.api import auth, cookies, page_secret, requests, views
-from agent_work_orders.api.asked import house_of, identity_of, rooms_of
+from agent_work_orders.api.asked import context_of, house_of, identity_of
 from agent_work_orders.api.hub import Hub
 from agent_work_orders.bootstrap import House
 from agent_work_orders.clock import iso
@@ -59,7 +59,7 @@ async def make_link(request: Request) -> Response:
     house, identity = house_of(request), identity_of(request)
     await _note(request, identity, "session.link", "")
     token = house.links.mint(identity.holder)
-    until_ms = house.rooms.clock.now_ms() + int(LIFE_S * 1000)
+    until_ms = house.context.clock.now_ms() + int(LIFE_S * 1000)
     return views.answer({"path": f"{SIGN_IN_PATH}#{token}", "expires_at": iso(until_ms)}, 201)
 
 
@@ -90,9 +90,9 @@ async def _end_before(request: Request) -> bool:
 async def _note(
     request: Request, identity: auth.Identity, what: str, target: str, **details: str
 ) -> None:
-    rooms = rooms_of(request)
-    await rooms.audit.append(
-        at_ms=rooms.clock.now_ms(),
+    context = context_of(request)
+    await context.store.audit.append(
+        at_ms=context.clock.now_ms(),
         who=identity.caller.name,
         what=what,
         target=target,

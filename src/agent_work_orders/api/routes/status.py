@@ -57,13 +57,13 @@ async def status(request: Request) -> Response:
     if caller.repositories is not None:
         engine["quarantined"] = []
     sandboxes = [
-        one for one in house.rooms.sandboxes.records() if one.status in ("PROVISIONING", "ACTIVE")
+        one for one in house.context.sandboxes.records() if one.status in ("PROVISIONING", "ACTIVE")
     ]
     return views.answer(
         {
             "status": "ok" if unready(house) is None else "degraded",
             "version": __version__,
-            "started_at": house.store.lock.owner.started_at,
+            "started_at": house.lock.owner.started_at,
             "active_tasks": health["running"],
             "queued_tasks": health["queued"],
             "sandbox_count": len(sandboxes),
@@ -73,7 +73,7 @@ async def status(request: Request) -> Response:
                 ),
             },
             "work_orders": _counts(house, caller),
-            "approvals_asked": len(await approvals.asked(house.rooms, caller, 500)),
+            "approvals_asked": len(await approvals.asked(house.context, caller, 500)),
             "engine": engine,
             "journal": "ok" if trouble is None else trouble[0],
             "event_loop": _event_loop(request.app.state.pauses, caller),
@@ -94,9 +94,9 @@ def _event_loop(pauses: Pauses, caller: Caller) -> views.Json:
 
 
 def _github(house: House, caller: Caller) -> views.Json | None:
-    if house.rooms.standing is None:
+    if house.context.github is None:
         return None
-    now = house.rooms.standing()
+    now = house.context.github.standing()
     totals = ("under_way", "waiting", "sent", "held", "limited", "failed")
     return {
         **{name: getattr(now, name) for name in totals},
@@ -118,11 +118,11 @@ def _github(house: House, caller: Caller) -> views.Json | None:
 def _counts(house: House, caller: Caller) -> dict[str, int]:
     """By status, of the orders that the caller may see."""
     if caller.repositories is None:
-        found = house.rooms.records.counts()
+        found = house.context.store.records.counts()
         return {one.value: found.get(one.value, 0) for one in AgentWorkOrderStatus}
     return {
         one.value: inspect.page(
-            house.rooms, caller, OrderFilter(status=(one.value,)), limit=1
+            house.context, caller, OrderFilter(status=(one.value,)), limit=1
         ).total_count
         for one in AgentWorkOrderStatus
     }

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, Response
 
 from agent_work_orders.api import models, requests, views
-from agent_work_orders.api.asked import OrderIdPath, caller_of, rooms_of
+from agent_work_orders.api.asked import OrderIdPath, caller_of, context_of
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.work_orders import find, inspect, steer
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.context import Context
 
 router = APIRouter(prefix="/api/agent-work-orders/{agent_work_order_id}", tags=["steering"])
 ANSWER = models.AgentWorkOrderResponse
@@ -22,9 +22,9 @@ async def send_prompt(
 ) -> Response:
     """Send a prompt to an order at work; the agent gets it at its next turn."""
     body.check(agent_work_order_id)
-    rooms, caller = rooms_of(request), caller_of(request)
-    row = find.record_of(rooms, agent_work_order_id, caller)
-    prompt_id = await steer.prompt(rooms, row.agent_work_order_id, body.prompt_text, caller)
+    context, caller = context_of(request), caller_of(request)
+    row = find.record_of(context, agent_work_order_id, caller)
+    prompt_id = await steer.prompt(context, row.agent_work_order_id, body.prompt_text, caller)
     return views.answer(
         {
             "agent_work_order_id": row.agent_work_order_id,
@@ -38,22 +38,28 @@ async def send_prompt(
 @router.post("/cancel", response_model=ANSWER)
 async def cancel(request: Request, agent_work_order_id: OrderIdPath) -> Response:
     """Stop the order for good. Its branch and what it did stay."""
-    rooms = rooms_of(request)
-    return await _steered(rooms, await steer.cancel(rooms, agent_work_order_id, caller_of(request)))
+    context = context_of(request)
+    return await _steered(
+        context, await steer.cancel(context, agent_work_order_id, caller_of(request))
+    )
 
 
 @router.post("/pause", response_model=ANSWER)
 async def pause(request: Request, agent_work_order_id: OrderIdPath) -> Response:
     """Let running tasks end and start nothing new."""
-    rooms = rooms_of(request)
-    return await _steered(rooms, await steer.pause(rooms, agent_work_order_id, caller_of(request)))
+    context = context_of(request)
+    return await _steered(
+        context, await steer.pause(context, agent_work_order_id, caller_of(request))
+    )
 
 
 @router.post("/resume", response_model=ANSWER)
 async def resume(request: Request, agent_work_order_id: OrderIdPath) -> Response:
     """Go on after a pause."""
-    rooms = rooms_of(request)
-    return await _steered(rooms, await steer.resume(rooms, agent_work_order_id, caller_of(request)))
+    context = context_of(request)
+    return await _steered(
+        context, await steer.resume(context, agent_work_order_id, caller_of(request))
+    )
 
 
 @router.post("/retry", response_model=ANSWER)
@@ -61,16 +67,16 @@ async def retry(
     request: Request, agent_work_order_id: OrderIdPath, body: requests.RetryRequest | None = None
 ) -> Response:
     """Run what failed again, or everything from the given task on."""
-    rooms, task = rooms_of(request), None if body is None else body.task
+    context, task = context_of(request), None if body is None else body.task
     caller = caller_of(request)
-    return await _steered(rooms, await steer.retry(rooms, agent_work_order_id, caller, task))
+    return await _steered(context, await steer.retry(context, agent_work_order_id, caller, task))
 
 
 @router.post("/rollback", response_model=ANSWER)
 async def rollback(request: Request, agent_work_order_id: OrderIdPath) -> Response:
     """Undo what the order did to the world, as far as it can be undone."""
-    rooms, caller = rooms_of(request), caller_of(request)
-    return await _steered(rooms, await steer.rollback(rooms, agent_work_order_id, caller))
+    context, caller = context_of(request), caller_of(request)
+    return await _steered(context, await steer.rollback(context, agent_work_order_id, caller))
 
 
 @router.post("/tasks/{path:path}/override", response_model=ANSWER)
@@ -81,12 +87,12 @@ async def override_task(
     body: requests.OverrideRequest,
 ) -> Response:
     """Decide a stuck task: skip it, call it done, or try it again."""
-    rooms, caller = rooms_of(request), caller_of(request)
+    context, caller = context_of(request), caller_of(request)
     row = await steer.override(
-        rooms, agent_work_order_id, caller, path=path, action=body.action, outputs=body.outputs
+        context, agent_work_order_id, caller, path=path, action=body.action, outputs=body.outputs
     )
-    return await _steered(rooms, row)
+    return await _steered(context, row)
 
 
-async def _steered(rooms: Rooms, row: OrderRecord) -> Response:
-    return views.answer(views.order(row, await inspect.progress(rooms, row)))
+async def _steered(context: Context, row: OrderRecord) -> Response:
+    return views.answer(views.order(row, await inspect.progress(context, row)))

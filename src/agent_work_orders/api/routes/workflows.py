@@ -9,13 +9,13 @@ from fastapi import APIRouter, Path, Request, Response
 from pydantic import ValidationError
 
 from agent_work_orders.api import models, requests, views
-from agent_work_orders.api.asked import IdempotencyKey, caller_of, rooms_of
+from agent_work_orders.api.asked import IdempotencyKey, caller_of, context_of
 from agent_work_orders.api.body import YAML
 from agent_work_orders.api.routes.orders import created
 from agent_work_orders.errors import BadRequest, Refused
 from agent_work_orders.work_orders import workflows
 from agent_work_orders.work_orders.cache import Compiled
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.context import Context
 from agent_work_orders.work_orders.workflows import Known
 from agent_work_orders.workflow_engine.definition import DefinitionError, parse
 
@@ -44,7 +44,7 @@ _VALIDATE_BODY = {
 async def list_workflows(request: Request) -> Response:
     """Every workflow that can be run."""
     caller_of(request).need("read")
-    known = workflows.known(rooms_of(request))
+    known = workflows.known(context_of(request))
     return views.answer(
         {"workflows": [views.workflow_summary(known[name]) for name in sorted(known)]}
     )
@@ -57,7 +57,7 @@ async def validate_workflow(request: Request) -> Response:
     source = await _source(request)
     try:
         compiled = await asyncio.to_thread(
-            workflows.compile_source, rooms_of(request), source, "workflow.yaml"
+            workflows.compile_source, context_of(request), source, "workflow.yaml"
         )
     except DefinitionError as error:
         problems = error.context["problems"]
@@ -91,8 +91,8 @@ async def _source(request: Request) -> str:
 async def get_workflow(request: Request, name: Name) -> Response:
     """A workflow with its source and tasks."""
     caller_of(request).need("read")
-    rooms = rooms_of(request)
-    known, compiled = _compiled(rooms, name)
+    context = context_of(request)
+    known, compiled = _compiled(context, name)
     shown = views.workflow(known, compiled.plan, compiled.plan_hash)
     return views.answer({"workflow": shown})
 
@@ -101,9 +101,9 @@ async def get_workflow(request: Request, name: Name) -> Response:
 async def list_versions(request: Request, name: Name) -> Response:
     """The versions that orders ran with or people saved, newest first."""
     caller_of(request).need("read")
-    rooms = rooms_of(request)
-    known = workflows.find(rooms, name)
-    kept = rooms.versions.history(known.definition.name)
+    context = context_of(request)
+    known = workflows.find(context, name)
+    kept = context.store.versions.history(known.definition.name)
     return views.answer(
         {"name": known.definition.name, "versions": [views.version(one) for one in kept]}
     )
@@ -117,9 +117,9 @@ async def trigger_workflow(
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """Run a workflow: creates a work order."""
-    return await created(rooms_of(request), body.order(name, idempotency_key), caller_of(request))
+    return await created(context_of(request), body.order(name, idempotency_key), caller_of(request))
 
 
-def _compiled(rooms: Rooms, name: str) -> tuple[Known, Compiled]:
-    known = workflows.find(rooms, name)
-    return known, workflows.compile_named(rooms, known.definition.name)
+def _compiled(context: Context, name: str) -> tuple[Known, Compiled]:
+    known = workflows.find(context, name)
+    return known, workflows.compile_named(context, known.definition.name)

@@ -11,7 +11,7 @@ from agent_work_orders.cli import options
 from agent_work_orders.cli.outcome import guarded, wait_for
 
 if TYPE_CHECKING:
-    from agent_work_orders.cli.client import Client, Json, Place
+    from agent_work_orders.cli.client import Json, Looker, Place
     from agent_work_orders.cli.screen import Screen
 
 
@@ -233,7 +233,7 @@ async def _logs(place: Place, wanted: str, level: str | None, follow: bool, as_j
         )
 
 
-async def _more(client: Client, order_id: str, seen: int, level: str | None) -> list[Json]:
+async def _more(client: Looker, order_id: str, seen: int, level: str | None) -> list[Json]:
     found: list[Json] = []
     while True:
         page = await client.logs(order_id, limit=500, offset=seen + len(found), level=level)

@@ -63,8 +63,8 @@ async def _back_up(settings: Settings, target: Path) -> Kept:
         )
     if lock.read_owner(home) is not None:
         return await back_up(home, Mirrors(home / "mirrors", Git()), clock, target)
-    async with open_upkeep(settings) as (rooms, _):
-        return await back_up(home, rooms.mirrors, clock, target)
+    async with open_upkeep(settings) as context:
+        return await back_up(home, context.mirrors, clock, target)
 
 
 @guarded
@@ -83,12 +83,13 @@ def restore(
     servers from the same backup may go on with its orders.
     """
     from agent_work_orders import settings as setting
+    from agent_work_orders.bootstrap.store import store_at
     from agent_work_orders.cli.screen import Screen, print_json
     from agent_work_orders.clock import SystemClock
     from agent_work_orders.work_orders.restore import restore
 
     place = (to or setting.load(home=home).home).absolute()
-    told = wait_for(restore(backup.absolute(), place, SystemClock()))
+    told = wait_for(restore(backup.absolute(), place, SystemClock(), store_at))
     if as_json:
         import msgspec
 

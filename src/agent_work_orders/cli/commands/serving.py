@@ -41,11 +41,12 @@ def up(
     """
     from agent_work_orders import settings as setting
     from agent_work_orders.api.server import serve
-    from agent_work_orders.bootstrap import LOCAL_KEY, House
+    from agent_work_orders.bootstrap import House
     from agent_work_orders.cli import browser
     from agent_work_orders.cli.screen import Screen, print_json
     from agent_work_orders.observability import logs
     from agent_work_orders.security.redaction import Redactor
+    from agent_work_orders.state_manager.files import local_key
     from agent_work_orders.state_manager.sessions import local_holder
 
     settings = setting.load(host=host, port=port, home=home)
@@ -55,7 +56,7 @@ def up(
     logs.configure(level=settings.log_level, pretty=pretty, redact=redactor.value)
 
     def ready(url: str, house: House) -> None:
-        key = settings.home / LOCAL_KEY
+        key = settings.home / local_key.NAME
         token = house.links.mint(local_holder(house.local_key))
         here = browser.reachable(url)
         link = f"{here}/sign-in#{token}"

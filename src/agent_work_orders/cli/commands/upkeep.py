@@ -68,8 +68,8 @@ async def _rebuild(settings: Settings) -> int:
     from agent_work_orders.bootstrap import open_upkeep
     from agent_work_orders.work_orders.read_side.rebuild import rebuild
 
-    async with open_upkeep(settings) as (rooms, store):
-        return (await rebuild(rooms, store.journal)).runs
+    async with open_upkeep(settings) as context:
+        return (await rebuild(context)).runs
 
 
 @audit.command("list")
@@ -92,9 +92,9 @@ def audit_list(
     from agent_work_orders.work_orders import find
 
     async def ask() -> list[Json]:
-        async with open_archive(setting.load(home=home)) as rooms:
-            wanted = order and find.record_of(rooms, order, LOCAL_OPERATOR).agent_work_order_id
-            rows = rooms.audit.page(after=after, limit=limit, order_id=wanted)
+        async with open_archive(setting.load(home=home)) as context:
+            wanted = order and find.record_of(context, order, LOCAL_OPERATOR).agent_work_order_id
+            rows = context.store.audit.page(after=after, limit=limit, order_id=wanted)
             return [views.audit(row) for row in rows]
 
     found = wait_for(ask())
@@ -123,8 +123,8 @@ def audit_verify(home: options.Home = None, as_json: options.Json = False) -> No
     from agent_work_orders.cli.screen import Screen, print_json
 
     async def ask() -> object:
-        async with open_archive(setting.load(home=home)) as rooms:
-            return await asyncio.to_thread(rooms.audit.verify)
+        async with open_archive(setting.load(home=home)) as context:
+            return await asyncio.to_thread(context.store.audit.verify)
 
     broken = wait_for(ask())
     if as_json:

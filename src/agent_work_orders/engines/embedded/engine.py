@@ -140,7 +140,7 @@ class EmbeddedEngine:
             None if held is None else self._lanes.held_until_ms(held.ticket, self._clock.now_ms())
         )
 
-    def open_runs(self) -> list[str]:
+    async def open_runs(self) -> list[str]:
         """Also those that were not taken up."""
         return [*self._memory.open, *self._memory.left]
 

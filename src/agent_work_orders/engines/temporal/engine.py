@@ -134,6 +134,13 @@ class TemporalEngine:
         await self._followers.stop()
         self._state = "stopped"
 
+    async def open_runs(self) -> list[str]:
+        return [run_id async for run_id in self._runs.open_ids()]
+
+    def held_until_ms(self, run_id: str) -> int | None:
+        """Nothing holds a run back here: rate limits do not apply."""
+        return None
+
     async def submit(self, run_id: str, plan: Plan, submitted: on.Submitted) -> Run:
         self._check_open()
         new = fresh(run_id, plan, submitted.plan_hash)

@@ -43,6 +43,7 @@ from agent_work_orders.state_manager.sqlite.named import queries
 from agent_work_orders.state_manager.sqlite.quota import SqliteQuota
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.records import SqliteRecords
+from agent_work_orders.state_manager.sqlite.sessions import SqliteSessions
 from agent_work_orders.state_manager.sqlite.subjects import SqliteSubjects
 from agent_work_orders.state_manager.sqlite.text import DAMAGE
 from agent_work_orders.state_manager.sqlite.versions import SqliteVersions
@@ -71,6 +72,7 @@ class SqliteArchive:
         self.versions = SqliteVersions(writer, readers)
         self.ledger = SqliteLedger(writer, readers)
         self.keys = SqliteKeys(writer, readers, clock)
+        self.sessions = SqliteSessions(writer, readers, clock)
         self.audit = SqliteAudit(writer, readers)
         self.quota = SqliteQuota(writer, readers)
         self.credentials = SqliteCredentials(writer, readers)
@@ -78,6 +80,9 @@ class SqliteArchive:
         self.subjects = SqliteSubjects(writer, readers)
         self.branches = SqliteBranches(writer, readers)
         self.artifacts = _Kept(home / "artifacts", SqliteArtifactList(writer, readers))
+
+    def trouble(self) -> tuple[str, str] | None:
+        return "archive_read_only", "opened for looking only"
 
     def close(self) -> None:
         self.readers.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -170,7 +170,7 @@ class Schedule:
                 self.time.jump_ms += self.rng.choice((-DAY_MS, DAY_MS, 3_000, -3_000))
             if not engine.health()["ok"]:
                 continue
-            runs = [await engine.run(run_id) for run_id in engine.open_runs()]
+            runs = [await engine.run(run_id) for run_id in await engine.open_runs()]
             if self.people.heard and not any(runs):
                 return True
             for run in runs:
@@ -179,7 +179,7 @@ class Schedule:
                         await self.people.settle(engine, run)
                     except AgentWorkOrdersError:
                         continue
-        stuck = [(run_id, await engine.run(run_id)) for run_id in engine.open_runs()]
+        stuck = [(run_id, await engine.run(run_id)) for run_id in await engine.open_runs()]
         for run_id, run in stuck:
             state = {} if run is None else {p: (t.state, t.wait) for p, t in run.tasks.items()}
             stage = run and (run.stage, phases.status(run))
@@ -212,4 +212,7 @@ class _NoArtifacts:
         raise NotImplementedError
 
     def list(self, order_id: str) -> Iterator[Artifact]:
+        raise NotImplementedError
+
+    def absent(self) -> Sequence[str]:
         raise NotImplementedError

@@ -20,10 +20,10 @@ from agent_work_orders.state_manager.deliveries import Outcome
 from agent_work_orders.state_manager.subjects import OrderSubject
 from agent_work_orders.tools import commit_message
 from agent_work_orders.work_orders import steer, submit
+from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.incoming.github_event import GitHubEvent, Person
 from agent_work_orders.work_orders.incoming.triggers import Start
 from agent_work_orders.work_orders.outgoing.replies import Conversation, Replies
-from agent_work_orders.work_orders.rooms import Rooms
 
 KEY_ATTEMPTS = 3
 """A key whose order was claimed with other words and never made is passed over, so often."""
@@ -55,11 +55,11 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
         return remark.comment_id if remark is not None and remark.kind == "comment" else None
 
 
-def scene_of(rooms: Rooms, server_url: str, event: GitHubEvent, delivery_id: str) -> Scene:
+def scene_of(context: LiveContext, server_url: str, event: GitHubEvent, delivery_id: str) -> Scene:
     """The address is made of the configured server and a checked name, never read from a payload.
     Refused for a server that the operator did not allow."""
     address = f"{server_url}/{event.full_name}.git"
-    key = url.parse(address, origins=rooms.git_origins).key
+    key = url.parse(address, origins=context.policy.git_origins).key
     repository = Repository(key=key, full_name=event.full_name)
     return Scene(event=event, repository=repository, url=address, delivery_id=delivery_id)
 
@@ -71,8 +71,8 @@ def caller_of(scene: Scene, by: Person | None, role: Role = "operator") -> Calle
 
 
 class Starter:
-    def __init__(self, rooms: Rooms, hub: Hub, replies: Replies) -> None:
-        self._rooms = rooms
+    def __init__(self, context: LiveContext, hub: Hub, replies: Replies) -> None:
+        self._context = context
         self._hub = hub
         self._replies = replies
 
@@ -122,8 +122,8 @@ class Starter:
     async def _open_orders(self, scene: Scene, asked: Start) -> dict[str, str]:
         """Open ones about the same thing for the same purpose, with what asked for each."""
         found = {}
-        for one in self._rooms.subjects.about(scene.event.repository_id, asked.subject):
-            run = await self._rooms.engine.run(one.order_id)
+        for one in self._context.store.subjects.about(scene.event.repository_id, asked.subject):
+            run = await self._context.runs.run(one.order_id)
             if one.purpose == asked.purpose and run is not None and run.stage != "ended":
                 found[one.order_id] = str((run.order.get("github") or {}).get("key", ""))
         return found
@@ -131,7 +131,7 @@ class Starter:
     async def _cancel(self, scene: Scene, orders: list[str]) -> None:
         for order_id in orders:
             try:
-                await steer.cancel(self._rooms, order_id, caller_of(scene, None))
+                await steer.cancel(self._context, order_id, caller_of(scene, None))
             except Conflict:
                 continue  # it ended by itself
 
@@ -143,14 +143,14 @@ class Starter:
             tried = key if attempt == 0 else f"{key}-{attempt}"
             try:
                 made = await submit.submit(
-                    self._rooms, msgspec.structs.replace(new, idempotency_key=tried), caller
+                    self._context, msgspec.structs.replace(new, idempotency_key=tried), caller
                 )
                 return made.agent_work_order_id
             except Conflict as error:
                 if error.code != "idempotency_key_reused":
                     raise
                 first = str(error.context["order_id"])
-                if await self._rooms.engine.run(first) is not None:
+                if await self._context.runs.run(first) is not None:
                     return first
         raise Conflict(
             "order_claimed_elsewhere",
@@ -159,10 +159,10 @@ class Starter:
         )
 
     async def _note(self, scene: Scene, asked: Start, order_id: str) -> None:
-        if self._rooms.subjects.of_order(order_id) is not None:
+        if self._context.store.subjects.of_order(order_id) is not None:
             return
-        at_ms = self._rooms.clock.now_ms()
-        await self._rooms.audit.append(
+        at_ms = self._context.clock.now_ms()
+        await self._context.store.audit.append(
             at_ms=at_ms,
             who=caller_of(scene, asked.by).name,
             what="github.order",
@@ -170,7 +170,7 @@ class Starter:
             target=f"{scene.event.full_name} {asked.subject}",
             details={"purpose": asked.purpose, "key": asked.key, "delivery": scene.delivery_id},
         )
-        await self._rooms.subjects.add(
+        await self._context.store.subjects.add(
             OrderSubject(
                 order_id=order_id,
                 repository_id=scene.event.repository_id,

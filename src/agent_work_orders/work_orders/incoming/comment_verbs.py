@@ -17,27 +17,27 @@ from agent_work_orders.state_manager.approvals import ApprovalRecord
 from agent_work_orders.state_manager.ledger import Entry
 from agent_work_orders.state_manager.records import OrderFilter
 from agent_work_orders.work_orders import approvals, find, steer
+from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.incoming.carry_out import Result, Scene, caller_of, said
 from agent_work_orders.work_orders.incoming.comment_command import USAGE
 from agent_work_orders.work_orders.incoming.triggers import Command
 from agent_work_orders.work_orders.outgoing.replies import Replies
-from agent_work_orders.work_orders.rooms import Rooms
 
 LOOKED_AT = 500
 """Orders of a repository among which that of a pull request is looked for."""
 
 
 class Verbs:
-    def __init__(self, rooms: Rooms, replies: Replies, server_url: str) -> None:
-        self._rooms = rooms
+    def __init__(self, context: LiveContext, replies: Replies, server_url: str) -> None:
+        self._context = context
         self._replies = replies
         self._server_url = server_url
 
     async def do(self, scene: Scene, asked: Command) -> Result:
         """Once for each comment: a second delivery of it finds what came of the first."""
-        rooms = self._rooms
+        context = self._context
         key = f"github:{scene.event.repository_id}:{asked.key}"
-        before = await rooms.ledger.find(key)
+        before = await context.store.ledger.find(key)
         if before is not None and before.receipt is not None:
             return "handled", f"{asked.verb}: done before"
         if before is None:
@@ -51,7 +51,7 @@ class Verbs:
         if scene.conversation is not None:
             await self._replies.react(scene.conversation, scene.comment_id, "eyes")
             await self._replies.say(scene.conversation, key, outcome)
-        await rooms.ledger.receive(key, {"outcome": outcome}, at_ms=rooms.clock.now_ms())
+        await context.store.ledger.receive(key, {"outcome": outcome}, at_ms=context.clock.now_ms())
         return "handled", f"{asked.verb}: {outcome}"[:500]
 
     async def _intend(self, scene: Scene, asked: Command, key: str) -> None:
@@ -60,12 +60,12 @@ class Verbs:
             # Another order may be the newest one at the next attempt.
             with contextlib.suppress(Refused):
                 intent["order"] = self._target(scene, asked)
-        await self._rooms.ledger.intend(
+        await self._context.store.ledger.intend(
             key,
             order_id="",
             what=f"github.{asked.verb}",
             intent=intent,
-            at_ms=self._rooms.clock.now_ms(),
+            at_ms=self._context.clock.now_ms(),
         )
 
     async def _do(self, scene: Scene, asked: Command, before: Entry | None) -> str:
@@ -81,7 +81,7 @@ class Verbs:
             case "cancel":
                 order_id = self._target(scene, asked, before)
                 # What is cancelled already is no conflict there.
-                await steer.cancel(self._rooms, order_id, caller_of(scene, asked.by))
+                await steer.cancel(self._context, order_id, caller_of(scene, asked.by))
                 return f"{order_id} is cancelled."
             case "retry":
                 order_id = self._target(scene, asked, before)
@@ -93,9 +93,9 @@ class Verbs:
         self, scene: Scene, asked: Command, before: Entry | None, order_id: str
     ) -> None:
         try:
-            await steer.retry(self._rooms, order_id, caller_of(scene, asked.by))
+            await steer.retry(self._context, order_id, caller_of(scene, asked.by))
         except Conflict:
-            run = await self._rooms.engine.run(order_id)
+            run = await self._context.runs.run(order_id)
             if before is None or run is None or run.stage != "active":
                 raise
 
@@ -108,7 +108,7 @@ class Verbs:
             if (one.state, one.decided_by) == (wanted, name) and at_ms >= before.intended_at_ms:
                 return one
             # The list of approvals is written behind the run.
-            run = await self._rooms.engine.run(one.run_id) if one.state == "asked" else None
+            run = await self._context.runs.run(one.run_id) if one.state == "asked" else None
             task = None if run is None else run.tasks.get(one.path)
             gate = None if task is None else task.gate
             if gate is None or gate.subject_hash != one.subject_hash:
@@ -119,13 +119,13 @@ class Verbs:
 
     async def _decide(self, scene: Scene, asked: Command) -> ApprovalRecord:
         found = self._asked(scene, asked.said.subject_hash)
-        subject = self._rooms.subjects.of_order(found.order_id)
+        subject = self._context.store.subjects.of_order(found.order_id)
         asked_by = "" if subject is None else subject.asked_by
         # By the number, which stays when somebody takes another name.
-        if self._rooms.four_eyes and asked_by.split(":")[0] == str(asked.by.user_id):
+        if self._context.policy.four_eyes and asked_by.split(":")[0] == str(asked.by.user_id):
             raise approvals.own_order()
         return await approvals.decide(
-            self._rooms,
+            self._context,
             found.approval_id,
             caller_of(scene, asked.by, "approver"),
             approved=asked.verb == "approve",
@@ -148,7 +148,7 @@ class Verbs:
         return [
             one
             for order_id in self._orders(scene, scene.event.subject)
-            for one in self._rooms.approvals.of_order(order_id)
+            for one in self._context.store.approvals.of_order(order_id)
             if one.subject_hash.startswith(named)
         ]
 
@@ -156,7 +156,7 @@ class Verbs:
         named = asked.said.order if before is None else str(before.intent.get("order", ""))
         named = named or asked.said.order
         if named:
-            row = find.record_of(self._rooms, named, caller_of(scene, asked.by))
+            row = find.record_of(self._context, named, caller_of(scene, asked.by))
             return row.agent_work_order_id
         orders = self._orders(scene, asked.subject)
         if not orders:
@@ -167,11 +167,13 @@ class Verbs:
 
     def _orders(self, scene: Scene, subject: str) -> list[str]:
         """Newest first: those that it asked for, then those whose pull request it is."""
-        rooms, event = self._rooms, scene.event
-        found = [one.order_id for one in rooms.subjects.about(event.repository_id, subject)]
+        context, event = self._context, scene.event
+        found = [one.order_id for one in context.store.subjects.about(event.repository_id, subject)]
         if subject.startswith("pull:"):
             address = f"{self._server_url}/{event.full_name}/pull/{subject.removeprefix('pull:')}"
-            page = rooms.records.page(OrderFilter(repository=scene.repository.key), limit=LOOKED_AT)
+            page = context.store.records.page(
+                OrderFilter(repository=scene.repository.key), limit=LOOKED_AT
+            )
             found += [
                 row.agent_work_order_id
                 for row in page.agent_work_orders

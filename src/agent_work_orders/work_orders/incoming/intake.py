@@ -20,6 +20,7 @@ from agent_work_orders.errors import AgentWorkOrdersError, Failed, Permanent, Re
 from agent_work_orders.github_integration.forge import Hub
 from agent_work_orders.github_integration.quota import Priority, QuotaHeld
 from agent_work_orders.state_manager.deliveries import DAY_MS, KEEP_MS, Delivery
+from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.incoming import github_event, repository_access, rules, triggers
 from agent_work_orders.work_orders.incoming.carry_out import Result, Scene, Starter, said, scene_of
 from agent_work_orders.work_orders.incoming.comment_command import USAGE
@@ -28,7 +29,6 @@ from agent_work_orders.work_orders.incoming.github_event import GitHubEvent, Per
 from agent_work_orders.work_orders.incoming.permissions import HubMemory
 from agent_work_orders.work_orders.incoming.rules import Rules, RulesInvalid
 from agent_work_orders.work_orders.outgoing.replies import Replies, Silent
-from agent_work_orders.work_orders.rooms import Rooms
 
 MAX_ATTEMPTS = 5
 GIVE_UP_MS = 3 * DAY_MS
@@ -44,21 +44,21 @@ NOTHING = "it asks for nothing"
 class Intake:
     def __init__(
         self,
-        rooms: Rooms,
+        context: LiveContext,
         hub: Hub | None,
         *,
         server_url: str,
         server_rules: Rules = rules.DEFAULTS,
         replies: Replies | None = None,
     ) -> None:
-        self._rooms = rooms
+        self._context = context
         self._server_url = server_url
         self._replies = replies or Silent()
         self._hub = hub
         if hub is not None:
-            self._memory = HubMemory(hub, rooms.clock, server_rules)
-            self._starter = Starter(rooms, hub, self._replies)
-        self._verbs = Verbs(rooms, self._replies, server_url)
+            self._memory = HubMemory(hub, context.clock, server_rules)
+            self._starter = Starter(context, hub, self._replies)
+        self._verbs = Verbs(context, self._replies, server_url)
         self._woken = asyncio.Event()
         self._later: dict[int, tuple[int, int, str]] = {}
         """By number: not before when, after how many failures, and the last reason."""
@@ -76,7 +76,7 @@ class Intake:
                 await self.sweep()
             except AgentWorkOrdersError as error:
                 # The store cannot be read or written now; what waits there stays.
-                self._rooms.log("", "intake_halted", "error", {"error": str(error)})
+                self._context.log("", "intake_halted", "error", {"error": str(error)})
             try:
                 async with asyncio.timeout(self._wait_s()):
                     await self._woken.wait()
@@ -86,22 +86,22 @@ class Intake:
     async def sweep(self) -> int:
         """Take up everything that is due; returns how many were settled."""
         settled, after = 0, 0
-        while page := self._rooms.deliveries.waiting(PAGE, after=after):
+        while page := self._context.store.deliveries.waiting(PAGE, after=after):
             after = page[-1].n
             idle = {one.n for one in page if triggers.asks_nothing(one.event, one.body)}
             if idle:
-                now_ms = self._rooms.clock.now_ms()
-                await self._rooms.deliveries.settle_idle(sorted(idle), NOTHING, now_ms)
+                now_ms = self._context.clock.now_ms()
+                await self._context.store.deliveries.settle_idle(sorted(idle), NOTHING, now_ms)
             settled += len(idle)
             for delivery in page:
                 due_ms = self._later.get(delivery.n, (0, 0, ""))[0]
-                if delivery.n not in idle and due_ms <= self._rooms.clock.now_ms():
+                if delivery.n not in idle and due_ms <= self._context.clock.now_ms():
                     settled += await self._take_up(delivery)
         await self._trim()
         return settled
 
     async def _take_up(self, delivery: Delivery) -> bool:
-        n, store = delivery.n, self._rooms.deliveries
+        n, store = delivery.n, self._context.store.deliveries
         if delivery.attempts >= MAX_ATTEMPTS:
             why = self._later.get(n, (0, 0, "the server ended while it was handled"))[2]
             return await self._settle(delivery, ("failed", f"tried {MAX_ATTEMPTS} times: {why}"))
@@ -120,34 +120,36 @@ class Intake:
                 await self._hold(delivery, str(error))
         except Exception as error:  # noqa: BLE001 - one delivery must not stop the others
             fields = {"delivery_id": delivery.delivery_id, "exc_info": error}
-            self._rooms.log("", "delivery_crashed", "error", fields)
+            self._context.log("", "delivery_crashed", "error", fields)
             why = str(error) if isinstance(error, AgentWorkOrdersError) else type(error).__name__
             self._note_later(delivery, why)
         return False
 
     async def _hold(self, delivery: Delivery, why: str, until_ms: int | None = None) -> None:
-        if self._rooms.clock.now_ms() - delivery.received_at_ms > GIVE_UP_MS:
+        if self._context.clock.now_ms() - delivery.received_at_ms > GIVE_UP_MS:
             await self._settle(delivery, ("failed", why))
             return
-        await self._rooms.deliveries.held(delivery.n)
+        await self._context.store.deliveries.held(delivery.n)
         self._note_later(delivery, why, until_ms)
 
     def _note_later(self, delivery: Delivery, why: str, until_ms: int | None = None) -> None:
         failures = self._later.get(delivery.n, (0, 0, ""))[1]
         if until_ms is None:
             wait_s = WAITS_S[min(failures, len(WAITS_S) - 1)]
-            until_ms = self._rooms.clock.now_ms() + wait_s * 1_000
-        self._later[delivery.n] = (until_ms, failures + 1, self._rooms.redact(why)[:500])
+            until_ms = self._context.clock.now_ms() + wait_s * 1_000
+        self._later[delivery.n] = (until_ms, failures + 1, self._context.redact(why)[:500])
 
     async def _settle(self, delivery: Delivery, result: Result) -> bool:
         outcome, why = result
-        await self._rooms.deliveries.settle(delivery.n, outcome, why, self._rooms.clock.now_ms())
+        await self._context.store.deliveries.settle(
+            delivery.n, outcome, why, self._context.clock.now_ms()
+        )
         self._later.pop(delivery.n, None)
         fields = {"delivery_id": delivery.delivery_id, "about": delivery.event, "why": why}
         if outcome == "handled":
-            self._rooms.log("", "delivery_handled", "info", fields)
+            self._context.log("", "delivery_handled", "info", fields)
         elif outcome == "failed":
-            self._rooms.log("", "delivery_failed", "warning", fields)
+            self._context.log("", "delivery_failed", "warning", fields)
         return True
 
     async def _handle(self, delivery: Delivery) -> Result:
@@ -158,7 +160,7 @@ class Intake:
         changed = triggers.access_change(event)
         if changed is not None:
             orders = await repository_access.change(
-                self._rooms, self._server_url, changed, self._hub
+                self._context, self._server_url, changed, self._hub
             )
             return "handled", f"{changed.why}: {len(orders)} orders"
         if event.name == "push" and event.branch == event.default_branch and self._hub is not None:
@@ -172,7 +174,7 @@ class Intake:
         if self._hub is None:
             return "failed", "GitHub is not configured: set GITHUB_APP_ID or GITHUB_TOKEN"
         try:
-            scene = scene_of(self._rooms, self._server_url, event, delivery.delivery_id)
+            scene = scene_of(self._context, self._server_url, event, delivery.delivery_id)
         except Refused as error:
             return "failed", str(error)
         return await self._decided(scene, delivery.received_at_ms)
@@ -240,11 +242,11 @@ class Intake:
     async def _say(self, scene: Scene, key: str, text: str) -> None:
         if scene.conversation is not None:
             whole = f"github:{scene.event.repository_id}:{scene.event.subject}:{key}"
-            await self._replies.say(scene.conversation, whole, self._rooms.redact(text))
+            await self._replies.say(scene.conversation, whole, self._context.redact(text))
 
     async def _audit(self, event: GitHubEvent, why: str) -> None:
-        await self._rooms.audit.append(
-            at_ms=self._rooms.clock.now_ms(),
+        await self._context.store.audit.append(
+            at_ms=self._context.clock.now_ms(),
             who=f"github:{event.sender.login.lower()}",
             what="github.not_heard",
             target=f"{event.full_name} {event.subject}",
@@ -252,13 +254,13 @@ class Intake:
         )
 
     async def _trim(self) -> None:
-        now_ms = self._rooms.clock.now_ms()
+        now_ms = self._context.clock.now_ms()
         if now_ms - self._trimmed_ms >= TRIM_EVERY_MS:
             self._trimmed_ms = now_ms
-            await self._rooms.deliveries.trim(now_ms - KEEP_MS)
+            await self._context.store.deliveries.trim(now_ms - KEEP_MS)
 
     def _wait_s(self) -> float:
         due_ms = min((at_ms for at_ms, _, _ in self._later.values()), default=None)
         if due_ms is None:
             return LONGEST_WAIT_S
-        return min(max((due_ms - self._rooms.clock.now_ms()) / 1000, 0.05), LONGEST_WAIT_S)
+        return min(max((due_ms - self._context.clock.now_ms()) / 1000, 0.05), LONGEST_WAIT_S)

@@ -21,8 +21,8 @@ from agent_work_orders.errors import AgentWorkOrdersError, NotFound, Permanent
 from agent_work_orders.github_integration.hook import Hook, Sent
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.state_manager.deliveries import DAY_MS
+from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.incoming import triggers
-from agent_work_orders.work_orders.rooms import Rooms
 
 EVERY_S = 240.0
 """So that what was missed is here within five minutes."""
@@ -47,8 +47,8 @@ class _Missed(msgspec.Struct):
 
 
 class MissedDeliveries:
-    def __init__(self, rooms: Rooms, hook: Hook, *, sleep: Sleep = asyncio.sleep) -> None:
-        self._rooms = rooms
+    def __init__(self, context: LiveContext, hook: Hook, *, sleep: Sleep = asyncio.sleep) -> None:
+        self._context = context
         self._hook = hook
         self._sleep = sleep
         self._missed: dict[str, _Missed] = {}
@@ -64,12 +64,12 @@ class MissedDeliveries:
             except (AgentWorkOrdersError, QuotaHeld) as error:
                 # The next look begins where the last good one ended.
                 self._tell(str(error))
-            more = any(one.due_ms <= self._rooms.clock.now_ms() for one in self._missed.values())
+            more = any(one.due_ms <= self._context.clock.now_ms() for one in self._missed.values())
             await self._sleep(SOON_S if more and not self._trouble else EVERY_S)
 
     async def look(self) -> int:
         """Ask for what is missing and due; returns how many."""
-        now_ms = self._rooms.clock.now_ms()
+        now_ms = self._context.clock.now_ms()
         since_ms = max(now_ms - KEPT_MS, self._seen_ms - OVERLAP_MS)
         for sent in await self._hook.failed(since_ms):
             if len(self._missed) < MOST and triggers.could_ask(sent.event, sent.action):
@@ -78,7 +78,7 @@ class MissedDeliveries:
         self._missed = {
             guid: one
             for guid, one in self._missed.items()
-            if one.sent.at_ms >= now_ms - KEPT_MS and not self._rooms.deliveries.taken(guid)
+            if one.sent.at_ms >= now_ms - KEPT_MS and not self._context.store.deliveries.taken(guid)
         }
         due = [one for one in self._missed.values() if one.due_ms <= now_ms]
         # Times are told in seconds; of two attempts the later one has the higher number.
@@ -88,7 +88,7 @@ class MissedDeliveries:
             await self._ask(one, now_ms)
         if asked:
             fields = {"count": len(asked), "left": len(due) - len(asked)}
-            self._rooms.log("", "deliveries_missed", "warning", fields)
+            self._context.log("", "deliveries_missed", "warning", fields)
         return len(asked)
 
     async def _ask(self, one: _Missed, now_ms: int) -> None:
@@ -103,7 +103,7 @@ class MissedDeliveries:
     def _tell(self, trouble: str) -> None:
         """A trouble that lasts is said once."""
         if trouble != self._trouble:
-            self._rooms.log("", "deliveries_unchecked", "warning", {"error": trouble})
+            self._context.log("", "deliveries_unchecked", "warning", {"error": trouble})
         self._trouble = trouble
 
 

@@ -11,8 +11,8 @@ from agent_work_orders.github_integration.forge import Hub, Repository
 from agent_work_orders.github_integration.forges import full_name_of
 from agent_work_orders.repositories import url
 from agent_work_orders.state_manager.records import OrderFilter
+from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.incoming.triggers import AccessChanged
-from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine import events as on
 
 ACCESS_LOST = "access_lost"
@@ -24,39 +24,41 @@ Named = tuple[int, str]
 """A repository's id (0: not known) and name."""
 
 
-async def change(rooms: Rooms, server_url: str, found: AccessChanged, hub: Hub | None) -> list[str]:
+async def change(
+    context: LiveContext, server_url: str, found: AccessChanged, hub: Hub | None
+) -> list[str]:
     """Pause the open orders of the repositories, or let those go on that were paused for this.
     Returns the orders that changed; doing it again changes nothing more. Without a hub the event
     is believed."""
     orders: dict[str, Named] = {}
     for repository_id, full_name in found.repositories:
-        for order_id in _open_orders(rooms, server_url, repository_id, full_name):
+        for order_id in _open_orders(context, server_url, repository_id, full_name):
             orders.setdefault(order_id, (repository_id, full_name))
     if not found.repositories and found.account:
-        orders |= _of_account(rooms, server_url, found.account)
+        orders |= _of_account(context, server_url, found.account)
     changed, lost = [], dict[Named, bool]()
     for order_id, named in orders.items():
-        run = await rooms.engine.run(order_id)
+        run = await context.runs.run(order_id)
         if run is None or run.stage != "active":
             continue
         if found.access == "lost" and hub is not None:
             if named not in lost:
-                lost[named] = await _is_lost(rooms, server_url, found, named, hub)
+                lost[named] = await _is_lost(context, server_url, found, named, hub)
             if not lost[named]:
                 continue
-        if await _change(rooms, order_id, found):
+        if await _change(context, order_id, found):
             changed.append(order_id)
     return changed
 
 
 async def _is_lost(
-    rooms: Rooms, server_url: str, found: AccessChanged, named: Named, hub: Hub
+    context: LiveContext, server_url: str, found: AccessChanged, named: Named, hub: Hub
 ) -> bool:
     repository_id, full_name = named
     if found.proof == "none":
         return True
     try:
-        key = url.parse(f"{server_url}/{full_name}.git", origins=rooms.git_origins).key
+        key = url.parse(f"{server_url}/{full_name}.git", origins=context.policy.git_origins).key
     except Refused:
         return True
     try:
@@ -73,56 +75,58 @@ async def _is_lost(
     return repository_id not in (0, facts.repository_id)
 
 
-async def _change(rooms: Rooms, order_id: str, found: AccessChanged) -> bool:
-    run = await rooms.engine.run(order_id)
+async def _change(context: LiveContext, order_id: str, found: AccessChanged) -> bool:
+    run = await context.runs.run(order_id)
     if run is None or run.stage != "active":
         return False
-    at_ms = rooms.clock.now_ms()
+    at_ms = context.clock.now_ms()
     if found.access == "lost":
         event: on.AnyEvent = on.PauseAsked(at_ms=at_ms, by=BY, reason=ACCESS_LOST)
     elif run.paused == "asked" and run.pause_reason == ACCESS_LOST:
         event = on.ResumeAsked(at_ms=at_ms, by=BY)
     else:
         return False
-    if not await rooms.engine.post(order_id, event):
+    if not await context.runs.post(order_id, event):
         return False
     if found.access == "lost":
-        rooms.log(order_id, "github_access_lost", "warning", {"reason": found.why})
+        context.log(order_id, "github_access_lost", "warning", {"reason": found.why})
     else:
-        rooms.log(order_id, "github_access_back", "info", {"reason": found.why})
-    await rooms.audit.append(
+        context.log(order_id, "github_access_back", "info", {"reason": found.why})
+    await context.store.audit.append(
         at_ms=at_ms, who=BY, what=f"access.{found.access}", order_id=order_id, target=found.why
     )
     return True
 
 
-def _open_orders(rooms: Rooms, server_url: str, repository_id: int, full_name: str) -> list[str]:
+def _open_orders(
+    context: LiveContext, server_url: str, repository_id: int, full_name: str
+) -> list[str]:
     """By the repository's id, and those that were made without a hub by its address."""
-    found = {one.order_id: None for one in rooms.subjects.about(repository_id)}
+    found = {one.order_id: None for one in context.store.subjects.about(repository_id)}
     try:
-        key = url.parse(f"{server_url}/{full_name}.git", origins=rooms.git_origins).key
+        key = url.parse(f"{server_url}/{full_name}.git", origins=context.policy.git_origins).key
     except Refused:
         return list(found)
-    page = rooms.records.page(OrderFilter(status=_OPEN, repository=key), limit=PAGE)
+    page = context.store.records.page(OrderFilter(status=_OPEN, repository=key), limit=PAGE)
     for row in page.agent_work_orders:
         # Another repository may have taken the name since.
-        if rooms.subjects.of_order(row.agent_work_order_id) is None:
+        if context.store.subjects.of_order(row.agent_work_order_id) is None:
             found[row.agent_work_order_id] = None
     return list(found)
 
 
-def _of_account(rooms: Rooms, server_url: str, account: str) -> dict[str, Named]:
+def _of_account(context: LiveContext, server_url: str, account: str) -> dict[str, Named]:
     """Open orders of all repositories of an owner, by their addresses."""
     found: dict[str, Named] = {}
     seen = 0
     while True:
-        page = rooms.records.page(OrderFilter(status=_OPEN), limit=PAGE, offset=seen)
+        page = context.store.records.page(OrderFilter(status=_OPEN), limit=PAGE, offset=seen)
         for row in page.agent_work_orders:
             address = row.repository_url
             name = full_name_of(address, server_url)
             name = name or address.removeprefix(f"{server_url}/").removesuffix(".git")
             if name.partition("/")[0].lower() == account.lower():
-                about = rooms.subjects.of_order(row.agent_work_order_id)
+                about = context.store.subjects.of_order(row.agent_work_order_id)
                 found[row.agent_work_order_id] = (about.repository_id if about else 0, name)
         seen += len(page.agent_work_orders)
         if not page.has_more or not page.agent_work_orders:

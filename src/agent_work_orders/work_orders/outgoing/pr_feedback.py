@@ -22,7 +22,7 @@ from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.repositories import url
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.once import once
-from agent_work_orders.work_orders.rooms import Rooms
+from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.submit import check_text
 
 TITLE = "AI Code Review"
@@ -62,7 +62,7 @@ class Locks:
 
 
 async def give(
-    rooms: Rooms,
+    context: LiveContext,
     locks: Locks,
     server_url: str,
     given: Feedback,
@@ -75,17 +75,17 @@ async def give(
     caller.need("operate")
     _check(given)
     address = f"{server_url}/{given.owner}/{given.repo}.git"
-    key = url.parse(address, origins=rooms.git_origins).key
+    key = url.parse(address, origins=context.policy.git_origins).key
     caller.need_repository(key)
-    hub, repository = rooms.forges.hub_at(key, address)
+    hub, repository = context.forges.hub_at(key, address)
     body = hashlib.sha256(msgspec.json.encode(given, order="sorted")).hexdigest()
     name = body if idempotency_key is None else _named(caller, idempotency_key)
     async with locks.of(name):
-        await _same(rooms, name, body)
+        await _same(context, name, body)
         try:
-            return await _write(rooms, hub.asking("person"), repository, given, caller, name)
+            return await _write(context, hub.asking("person"), repository, given, caller, name)
         except QuotaHeld as held:
-            wait_s = max(1.0, (held.until_ms - rooms.clock.now_ms()) / 1000)
+            wait_s = max(1.0, (held.until_ms - context.clock.now_ms()) / 1000)
             raise Unavailable(
                 "github_held",
                 "GitHub's limits do not allow this now",
@@ -95,10 +95,15 @@ async def give(
 
 
 async def _write(
-    rooms: Rooms, hub: Hub, repository: Repository, given: Feedback, caller: Caller, name: str
+    context: LiveContext,
+    hub: Hub,
+    repository: Repository,
+    given: Feedback,
+    caller: Caller,
+    name: str,
 ) -> dict[str, Any]:
-    await rooms.audit.append(
-        at_ms=rooms.clock.now_ms(),
+    await context.store.audit.append(
+        at_ms=context.clock.now_ms(),
         who=caller.name,
         what="github.feedback",
         target=f"{repository.full_name}#{given.number}",
@@ -106,37 +111,37 @@ async def _write(
     )
     answer: dict[str, Any] = {}
     if given.comment:
-        answer["comment"] = await _comment(rooms, hub, repository, given, f"feedback:{name}")
-    answer["check"] = await _conclude(rooms, hub, repository, given, f"feedback:{name}:check")
+        answer["comment"] = await _comment(context, hub, repository, given, f"feedback:{name}")
+    answer["check"] = await _conclude(context, hub, repository, given, f"feedback:{name}:check")
     return answer
 
 
 async def _comment(
-    rooms: Rooms, hub: Hub, repository: Repository, given: Feedback, key: str
+    context: LiveContext, hub: Hub, repository: Repository, given: Feedback, key: str
 ) -> dict[str, Any]:
     async def look() -> dict[str, Any] | None:
         found = await hub.find_comment(repository, given.number, key)
         return None if found is None else {"comment_id": found.comment_id, "url": found.url}
 
     async def do() -> dict[str, Any]:
-        made = await hub.add_comment(repository, given.number, rooms.redact(given.comment), key)
+        made = await hub.add_comment(repository, given.number, context.redact(given.comment), key)
         return {"comment_id": made.comment_id, "url": made.url}
 
     intent = {"repository": repository.full_name, "number": given.number}
     return await once(
-        rooms.ledger, rooms.clock, key,
+        context.store.ledger, context.clock, key,
         order_id="", what="github.comment", intent=intent, look=look, do=do,
     )  # fmt: skip
 
 
 async def _conclude(
-    rooms: Rooms, hub: Hub, repository: Repository, given: Feedback, key: str
+    context: LiveContext, hub: Hub, repository: Repository, given: Feedback, key: str
 ) -> dict[str, Any]:
     check = Check(
         name=given.check_name,
         head_sha=given.sha,
         title=TITLE,
-        summary=rooms.redact(given.comment) or SUMMARY,
+        summary=context.redact(given.comment) or SUMMARY,
         conclusion=given.status,
     )
 
@@ -149,19 +154,19 @@ async def _conclude(
 
     intent = {"repository": repository.full_name, "sha": given.sha}
     return await once(
-        rooms.ledger, rooms.clock, key,
+        context.store.ledger, context.clock, key,
         order_id="", what="github.check", intent=intent, look=look, do=do,
     )  # fmt: skip
 
 
-async def _same(rooms: Rooms, name: str, body: str) -> None:
+async def _same(context: LiveContext, name: str, body: str) -> None:
     """A key belongs to the first feedback that came with it."""
-    kept = await rooms.ledger.intend(
+    kept = await context.store.ledger.intend(
         f"feedback:{name}:asked",
         order_id="",
         what="github.feedback",
         intent={"body": body},
-        at_ms=rooms.clock.now_ms(),
+        at_ms=context.clock.now_ms(),
     )
     if kept.intent["body"] != body:
         raise Conflict(

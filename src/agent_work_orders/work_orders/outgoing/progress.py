@@ -28,6 +28,7 @@ from agent_work_orders.errors import AgentWorkOrdersError, Environmental
 from agent_work_orders.github_integration.forge import Hub, Reaction, Repository
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.state_manager.ledger import Entry
+from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.outgoing.progress_view import draw
 from agent_work_orders.work_orders.outgoing.progress_writer import (
     FAILED,
@@ -36,7 +37,6 @@ from agent_work_orders.work_orders.outgoing.progress_writer import (
     may_pass,
 )
 from agent_work_orders.work_orders.outgoing.replies import Conversation
-from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine.run import Run
 
 PROGRESS, SAY, REACT = "github.progress", "github.say", "github.react"
@@ -51,8 +51,8 @@ AT_ONCE = 8
 
 
 class ProgressReporter:
-    def __init__(self, rooms: Rooms) -> None:
-        self._rooms = rooms
+    def __init__(self, context: LiveContext) -> None:
+        self._context = context
         self._runs: dict[str, Run] = {}
         self._shown: dict[str, Showing] = {}
         self._due: dict[str, int] = {}
@@ -67,7 +67,7 @@ class ProgressReporter:
     def observe(self, change: Change) -> None:
         """Called by the engine after each commit."""
         run = change.after
-        hub = self._rooms.forges.hub
+        hub = self._context.forges.hub
         if hub is not None and run.parent is None and run.order.get("github") is not None:
             key = f"{run.run_id}:progress"
             self._runs[run.run_id] = run
@@ -93,9 +93,9 @@ class ProgressReporter:
 
     async def start(self, open_runs: Iterable[str]) -> None:
         """Take up what an earlier process left; then work. Without a hub there is nothing to do."""
-        if self._rooms.forges.hub is None:
+        if self._context.forges.hub is None:
             return
-        ledger = self._rooms.ledger
+        ledger = self._context.store.ledger
         for what in (SAY, REACT, PROGRESS):
             for entry in await ledger.unreceived(what):
                 # The intent of an order has another key for each time it was opened again.
@@ -103,7 +103,7 @@ class ProgressReporter:
                 self._due[key] = 0
         for run_id in open_runs:
             with suppress(AgentWorkOrdersError):
-                run = await self._rooms.engine.run(run_id)
+                run = await self._context.runs.run(run_id)
                 if run is not None and run.parent is None and run.order.get("github") is not None:
                     self._due[f"{run_id}:progress"] = 0
         self._task = asyncio.get_running_loop().create_task(self._work())
@@ -124,7 +124,7 @@ class ProgressReporter:
             if await self.sweep():
                 continue
             self._idle.set()
-            now_ms = self._rooms.clock.now_ms()
+            now_ms = self._context.clock.now_ms()
             next_ms = min(self._due.values(), default=now_ms + LONGEST_PAUSE_MS)
             with suppress(TimeoutError):
                 async with asyncio.timeout(max(0.0, (next_ms - now_ms) / 1000)):
@@ -132,7 +132,7 @@ class ProgressReporter:
 
     async def sweep(self) -> bool:
         """Do everything that is due; whether there was anything."""
-        now_ms = self._rooms.clock.now_ms()
+        now_ms = self._context.clock.now_ms()
         left = {key for key, at in self._due.items() if at <= now_ms}
         found = bool(left)
         while left:
@@ -146,7 +146,7 @@ class ProgressReporter:
 
     async def _attend(self, key: str) -> None:
         """One thing; whatever happens, it is gone from the list or has a later time."""
-        started_ms = self._rooms.clock.now_ms()
+        started_ms = self._context.clock.now_ms()
         self._due[key] = started_ms + LONGEST_PAUSE_MS
         try:
             done = await self._do(key)
@@ -171,7 +171,7 @@ class ProgressReporter:
         lacking, over = isinstance(error, Environmental), self._is_over(key)
         if not lacking or count == 1:
             fields = {"key": key, "error": str(error), "code": code}
-            self._rooms.log(_order_of(key), FAILED, level, fields)
+            self._context.log(_order_of(key), FAILED, level, fields)
         given_up = given_up or (lacking and over and count >= TRIES)
         if given_up:
             await self._give_up(key, code)
@@ -179,7 +179,7 @@ class ProgressReporter:
         pause_ms = min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** min(count, 20))
         if lacking and over:
             pause_ms = LONGEST_PAUSE_MS * 2**count
-        self._due[key] = self._rooms.clock.now_ms() + pause_ms
+        self._due[key] = self._context.clock.now_ms() + pause_ms
         return False
 
     def _is_over(self, key: str) -> bool:
@@ -200,7 +200,7 @@ class ProgressReporter:
     async def _do(self, key: str) -> bool:
         if key.endswith(":progress"):
             return await self._show(_order_of(key))
-        entry = await self._rooms.ledger.find(key)
+        entry = await self._context.store.ledger.find(key)
         if entry is not None and entry.receipt is None:
             await self._settle(key, await self._utter(entry))
         return True
@@ -219,20 +219,20 @@ class ProgressReporter:
         return {"comment_id": made.comment_id}
 
     async def _show(self, order_id: str) -> bool:
-        rooms = self._rooms
-        run = self._runs.get(order_id) or await rooms.engine.run(order_id)
+        context = self._context
+        run = self._runs.get(order_id) or await context.runs.run(order_id)
         if run is None:
             await self._close(order_id, {"given_up": "run_unknown"})
             return True
         run = self._runs.setdefault(order_id, run)
         subject = msgspec.convert(run.order["github"], Subject, strict=False)
-        hub, repository = rooms.forges.hub_at(
+        hub, repository = context.forges.hub_at(
             str(run.order["repository"]), str(run.order["repository_url"])
         )
         await self._open(order_id)
-        view = draw(run, order_url=rooms.order_url(order_id))
-        shown = self._shown.setdefault(order_id, Showing(rooms, order_id))
-        shown.at_ms = rooms.clock.now_ms()
+        view = draw(run, order_url=context.policy.order_url(order_id))
+        shown = self._shown.setdefault(order_id, Showing(context, order_id))
+        shown.at_ms = context.clock.now_ms()
         if shown.is_detail(view) or f"{order_id}:progress" in self._failures:
             hub = hub.asking("background")
         await shown.bring(hub, repository, subject, view)
@@ -258,7 +258,7 @@ class ProgressReporter:
                 await self._settle(entry.key, receipt)
 
     async def _progress(self, order_id: str) -> list[Entry]:
-        entries = await self._rooms.ledger.entries(order_id)
+        entries = await self._context.store.ledger.entries(order_id)
         return [entry for entry in entries if entry.what == PROGRESS]
 
     async def _intend(
@@ -269,18 +269,20 @@ class ProgressReporter:
             "number": conversation.number,
             **more,
         }
-        if self._rooms.forges.hub is not None and await self._begin(key, what, "", intent):
+        if self._context.forges.hub is not None and await self._begin(key, what, "", intent):
             self._plan(key, 0)
 
     async def _begin(self, key: str, what: str, order_id: str, intent: dict[str, Any]) -> bool:
-        entry = await self._rooms.ledger.intend(
-            key, order_id=order_id, what=what, intent=intent, at_ms=self._rooms.clock.now_ms()
+        entry = await self._context.store.ledger.intend(
+            key, order_id=order_id, what=what, intent=intent, at_ms=self._context.clock.now_ms()
         )
         return entry.receipt is None
 
     async def _settle(self, key: str, receipt: dict[str, Any]) -> None:
-        if await self._rooms.ledger.find(key) is not None:
-            await self._rooms.ledger.receive(key, receipt, at_ms=self._rooms.clock.now_ms())
+        if await self._context.store.ledger.find(key) is not None:
+            await self._context.store.ledger.receive(
+                key, receipt, at_ms=self._context.clock.now_ms()
+            )
 
     def _plan(self, key: str, at_ms: int) -> None:
         self._due[key] = at_ms
@@ -288,7 +290,7 @@ class ProgressReporter:
         self._wake.set()
 
     def _hub(self) -> Hub:
-        hub = self._rooms.forges.hub
+        hub = self._context.forges.hub
         assert hub is not None, "a reporter without a hub has nothing to report to"
         return hub
 

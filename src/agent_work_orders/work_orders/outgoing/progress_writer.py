@@ -17,8 +17,8 @@ from agent_work_orders.github_integration import verdicts
 from agent_work_orders.github_integration.forge import Hub, Repository
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.state_manager.once import once
+from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.outgoing.progress_view import ProgressView, superseded
-from agent_work_orders.work_orders.rooms import Rooms
 
 FAILED = "github_report_failed"
 _NOT_SENT = (QuotaHeld, Refused, Permanent, Environmental)
@@ -48,8 +48,8 @@ def may_pass(error: AgentWorkOrdersError) -> bool:
 class Showing:
     """What this process knows to be on the hub of one order."""
 
-    def __init__(self, rooms: Rooms, order_id: str) -> None:
-        self._rooms = rooms
+    def __init__(self, context: LiveContext, order_id: str) -> None:
+        self._context = context
         self._order_id = order_id
         self._comment = ""
         self._checks: dict[str, tuple[str, str]] = {}
@@ -81,7 +81,7 @@ class Showing:
                 elif name not in self._refused:
                     self._refused.add(name)
                     fields = {"key": name, "error": str(error), "code": error.code}
-                    self._rooms.log(self._order_id, FAILED, "error", fields)
+                    self._context.log(self._order_id, FAILED, "error", fields)
         if later is not None:
             raise later
 
@@ -98,7 +98,7 @@ class Showing:
         beginning = f"{self._order_id}:progress-check:"
         key = f"{beginning}{sha}"
         parts.append((key, partial(self._judge, hub, repository, sha, key, view)))
-        for entry in await self._rooms.ledger.entries(self._order_id):
+        for entry in await self._context.store.ledger.entries(self._order_id):
             older = entry.key.removeprefix(beginning)
             if older not in (entry.key, sha) and entry.receipt is not None:
                 check_id = int(entry.receipt["check_id"])
@@ -165,8 +165,8 @@ class Showing:
             return None if key in self._unsent else await look()
 
         return await once(
-            self._rooms.ledger,
-            self._rooms.clock,
+            self._context.store.ledger,
+            self._context.clock,
             key,
             order_id=self._order_id,
             what=what,

@@ -11,10 +11,9 @@ from agent_work_orders.errors import Broken
 from agent_work_orders.state_manager.approvals import Approvals
 from agent_work_orders.state_manager.journal import Journal, LoadedRun, Quarantined
 from agent_work_orders.state_manager.records import MAX_LIMIT, OrderRecord, Records
-from agent_work_orders.state_manager.sqlite.journal import SqliteJournal
+from agent_work_orders.work_orders.context import Context
 from agent_work_orders.work_orders.read_side import open_questions, projection
 from agent_work_orders.work_orders.read_side.recorder import Recorder
-from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine.plan import Plan
 from agent_work_orders.workflow_engine.run import Run
 
@@ -88,11 +87,12 @@ def _questions(run: Run, approvals: Approvals) -> Iterator[str]:
             yield f"approval {approval_id} says something else"
 
 
-async def rebuild(rooms: Rooms, journal: SqliteJournal) -> Rebuilt:
+async def rebuild(context: Context) -> Rebuilt:
     """For a store that nothing else uses meanwhile. A crash in the middle is mended by another
     rebuild: the journal is not touched."""
-    await rooms.records.truncate_projection()
-    recorder, plans = Recorder(rooms), dict[bytes, Plan]()
+    journal = context.store.journal
+    await context.store.records.truncate_projection()
+    recorder, plans = Recorder(context), dict[bytes, Plan]()
     count, damaged, after = 0, list[Quarantined](), ""
     while page := journal.run_ids(after):
         for run_id in page:

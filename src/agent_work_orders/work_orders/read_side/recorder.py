@@ -22,8 +22,8 @@ from agent_work_orders.ids import order_of
 from agent_work_orders.state_manager.approvals import ApprovalRecord
 from agent_work_orders.state_manager.journal import Quarantined
 from agent_work_orders.state_manager.records import MAX_LIMIT, OrderFilter, OrderRecord
+from agent_work_orders.work_orders.context import Context
 from agent_work_orders.work_orders.read_side import open_questions, projection
-from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine import phases
 from agent_work_orders.workflow_engine.run import Run, TaskRun
@@ -36,8 +36,8 @@ OPEN_ORDERS = OrderFilter(status=("pending", "running", "paused", "waiting"))
 
 
 class Recorder:
-    def __init__(self, rooms: Rooms) -> None:
-        self._rooms = rooms
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._dirty: dict[str, tuple[Run, int, set[str]]] = {}
         self._handle: asyncio.TimerHandle | None = None
 
@@ -69,7 +69,7 @@ class Recorder:
         if self._handle is not None:
             self._handle.cancel()
         self.flush()
-        await self._rooms.backlog.settled()
+        await self._context.backlog.settled()
 
     async def catch_up(self, open_runs: Iterable[str] = ()) -> None:
         """At start: whatever may be behind the journal is read from it again. That is every order
@@ -78,32 +78,32 @@ class Recorder:
         The record keeps its number: what it shows now is at least that, and whatever happens from
         here on has a larger one.
         """
-        records, behind, offset = self._rooms.records, set(open_runs), 0
+        records, behind, offset = self._context.store.records, set(open_runs), 0
         while True:
             page = records.page(OPEN_ORDERS, limit=MAX_LIMIT, offset=offset)
             behind |= {row.agent_work_order_id for row in page.agent_work_orders}
             offset += len(page.agent_work_orders)
             if not page.has_more:
                 break
-        behind |= {one.run_id for one in self._rooms.approvals.asked(MAX_LIMIT)}
+        behind |= {one.run_id for one in self._context.store.approvals.asked(MAX_LIMIT)}
         for run_id in sorted(behind):
             await self._again(run_id)
 
     async def _again(self, run_id: str) -> None:
-        row = self._rooms.records.get(run_id)
+        row = self._context.store.records.get(run_id)
         try:
-            run = await self._rooms.engine.run(run_id)
+            run = await self._context.runs.run(run_id)
         except Conflict as broken:
             if row is not None:
-                self._rooms.records.upsert_lazily(_aside(row, broken))
+                self._context.store.records.upsert_lazily(_aside(row, broken))
             return
         if run is None and row is not None:
             gone = Quarantined(run_id=run_id, seq=0, reason="it is not there any more")
-            self._rooms.records.upsert_lazily(_aside(row, set_aside(gone)))
+            self._context.store.records.upsert_lazily(_aside(row, set_aside(gone)))
         if run is not None:
             if run.parent is None:
                 known = 0 if row is None else row.run_seq
-                self._rooms.records.upsert_lazily(projection.record(run, known))
+                self._context.store.records.upsert_lazily(projection.record(run, known))
             await self._questions(run)
 
     async def _questions(self, run: Run) -> None:
@@ -114,15 +114,15 @@ class Recorder:
     async def renew(self, run: Run, seq: int) -> None:
         """Write what the read side knows of a run again, as of its event `seq`."""
         if run.parent is None:
-            await self._rooms.records.upsert(projection.record(run, seq))
+            await self._context.store.records.upsert(projection.record(run, seq))
         await self._questions(run)
 
     def _show(self, order_id: str) -> None:
         run, seq, paths = self._dirty.pop(order_id)
-        rooms = self._rooms
-        made = projection.record(run, seq, rooms.queue_until_ms(order_id))
+        context = self._context
+        made = projection.record(run, seq, context.runs.held_until_ms(order_id))
         try:
-            rooms.records.upsert_lazily(made)
+            context.store.records.upsert_lazily(made)
         except AgentWorkOrdersError:
             return  # the journal cannot write; the next start or change shows it
         body = {
@@ -133,8 +133,8 @@ class Recorder:
                 if path in run.tasks
             ],
         }
-        at_ms = rooms.clock.now_ms()
-        rooms.feed.publish(order_id, "work_order", at_ms, msgspec.json.encode(body))
+        at_ms = context.clock.now_ms()
+        context.store.feed.publish(order_id, "work_order", at_ms, msgspec.json.encode(body))
 
     # -- approvals
 
@@ -146,20 +146,20 @@ class Recorder:
             old = change.before.tasks.get(path)
             stopped = task.state == "cancelled" and (old is None or old.state != "cancelled")
             if task.gate is not None and (stopped or old is None or old.gate != task.gate):
-                self._rooms.backlog.begin(self._tell(change.after, path, task))
+                self._context.backlog.begin(self._tell(change.after, path, task))
 
     async def _tell(self, run: Run, path: str, task: TaskRun) -> None:
         with suppress(AgentWorkOrdersError):  # the journal cannot write; the next start mends it
             await self._ask(run, path, task)
 
     async def _ask(self, run: Run, path: str, task: TaskRun) -> None:
-        gate, rooms = task.gate, self._rooms
+        gate, context = task.gate, self._context
         assert gate is not None
         if gate.facts is None and task.state == "awaiting_approval":
             return  # nobody is asked before it is known what they are shown
         approval_id = open_questions.approval_id_of(run.run_id, path, task.generation, gate.round)
         await self._void_earlier(run.run_id, path, approval_id)
-        await rooms.approvals.ask(
+        await context.store.approvals.ask(
             ApprovalRecord(
                 approval_id=approval_id,
                 order_id=order_of(run.run_id),
@@ -174,10 +174,10 @@ class Recorder:
         )
         state: Any = gate.decision or ("void" if task.state == "cancelled" else "")
         if state:
-            await rooms.approvals.settle(
+            await context.store.approvals.settle(
                 approval_id,
                 state,
-                at_ms=rooms.clock.now_ms(),
+                at_ms=context.clock.now_ms(),
                 by=gate.by or None,
                 comment=gate.comment or None,
             )
@@ -185,15 +185,15 @@ class Recorder:
 
     def _announce(self, order_id: str, approval_id: str, path: str, state: str) -> None:
         body = msgspec.json.encode({"approval_id": approval_id, "path": path, "state": state})
-        self._rooms.feed.publish(order_id, "approval", self._rooms.clock.now_ms(), body)
+        self._context.store.feed.publish(order_id, "approval", self._context.clock.now_ms(), body)
 
     async def _void_earlier(self, run_id: str, path: str, approval_id: str) -> None:
         """A question of the same task that another has taken the place of."""
-        for one in self._rooms.approvals.of_order(order_of(run_id)):
+        for one in self._context.store.approvals.of_order(order_of(run_id)):
             same_task = (one.run_id, one.path) == (run_id, path)
             if same_task and one.state == "asked" and one.approval_id != approval_id:
-                at_ms = self._rooms.clock.now_ms()
-                await self._rooms.approvals.settle(one.approval_id, "void", at_ms=at_ms)
+                at_ms = self._context.clock.now_ms()
+                await self._context.store.approvals.settle(one.approval_id, "void", at_ms=at_ms)
                 self._announce(one.order_id, one.approval_id, path, "void")
 
     # -- logs
@@ -202,7 +202,7 @@ class Recorder:
         said = _said(change)
         if said is not None:
             name, level, fields = said
-            self._rooms.log(order_of(change.run_id), name, level, fields)
+            self._context.log(order_of(change.run_id), name, level, fields)
         self._log_ending(change)
 
     def _log_ending(self, change: Change) -> None:
@@ -210,7 +210,7 @@ class Recorder:
         before, after = change.before, change.after
         if after.parent is not None:
             return
-        order_id, log = change.run_id, self._rooms.log
+        order_id, log = change.run_id, self._context.log
         if before.started_ms is None and after.started_ms is not None:
             log(order_id, "agent_work_order_started", "info", {"workflow_type": after.plan.name})
         if isinstance(change.event, on.TaskStarted) and len(after.tasks) <= MANY_TASKS:

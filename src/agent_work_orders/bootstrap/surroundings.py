@@ -1,0 +1,114 @@
+"""What lies around the orders of a data directory: mirrors, sandboxes, agents, forges, transcripts.
+Engine and use cases share it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agent_work_orders.agent_executor import claude_code
+from agent_work_orders.agent_executor.registry import Registry
+from agent_work_orders.clock import Clock
+from agent_work_orders.engines.engine import Runs
+from agent_work_orders.engines.perform import Log
+from agent_work_orders.github_integration.forges import Forges
+from agent_work_orders.github_integration.local_forge import LocalForge
+from agent_work_orders.repositories.git import Git
+from agent_work_orders.repositories.mirrors import Mirrors
+from agent_work_orders.sandbox_manager.agent_user import agent_users
+from agent_work_orders.sandbox_manager.processes import home_tag
+from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
+from agent_work_orders.settings import Settings
+from agent_work_orders.state_manager.store import Store
+from agent_work_orders.tools import toolbox
+from agent_work_orders.work_orders.backlog import Backlog
+from agent_work_orders.work_orders.cache import Cache
+from agent_work_orders.work_orders.context import Context, Policy
+from agent_work_orders.work_orders.transcripts import Transcripts
+
+if TYPE_CHECKING:
+    from agent_work_orders.github_integration.connection import Connection
+
+
+class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
+    mirrors: Mirrors
+    sandboxes: LocalSandboxes
+    agents: Registry
+    reviews: LocalForge
+    forges: Forges
+    transcripts: Transcripts
+
+    def context(
+        self,
+        settings: Settings,
+        store: Store,
+        runs: Runs,
+        clock: Clock,
+        log: Log,
+        redact: Callable[[str], str],
+    ) -> Context:
+        return Context(
+            store=store,
+            runs=runs,
+            mirrors=self.mirrors,
+            sandboxes=self.sandboxes,
+            agents=self.agents,
+            reviews=self.reviews,
+            forges=self.forges,
+            transcripts=self.transcripts,
+            catalogue=toolbox.CATALOGUE,
+            cache=Cache(),
+            backlog=Backlog(),
+            clock=clock,
+            home=settings.home,
+            log=log,
+            redact=redact,
+            policy=_policy(settings),
+        )
+
+
+def surroundings(
+    settings: Settings, home: Path, store: Store, clock: Clock, github: Connection | None = None
+) -> Surroundings:
+    """`home` is the settings' own, or an empty stand-in for one that does not exist yet."""
+    logins = None if github is None else github.logins
+    git = Git(tag=home_tag(home), logins=logins)
+    mirrors = Mirrors(home / "mirrors", git, branches=store.branches)
+    users = agent_users(settings.agent_uid)
+    reviews = LocalForge(home / "reviews")
+    hub = None if github is None else github.forge
+    return Surroundings(
+        mirrors=mirrors,
+        sandboxes=LocalSandboxes(home, mirrors, clock, users=users),
+        agents=Registry(clock, claude=_claude(settings), script=_script(settings)),
+        reviews=reviews,
+        forges=Forges(reviews, hub, settings.github_server_url),
+        transcripts=Transcripts(home / "transcripts"),
+    )
+
+
+def _policy(settings: Settings) -> Policy:
+    return Policy(
+        default_sandbox=settings.default_sandbox,
+        default_agent=settings.default_agent,
+        git_origins=frozenset(settings.git_origins),
+        four_eyes=settings.four_eyes,
+        public_url=settings.public_url,
+    )
+
+
+def _script(settings: Settings) -> str:
+    return Path(settings.agent_script).read_text("utf-8") if settings.agent_script else ""
+
+
+def _claude(settings: Settings) -> claude_code.Settings:
+    return claude_code.Settings(
+        binary=settings.claude_binary or None,
+        base_url=settings.anthropic_base_url or None,
+        api_key=settings.anthropic_api_key or None,
+        other_user=os.geteuid() == 0,
+    )
