@@ -28,9 +28,9 @@ from agent_work_orders.observability.logs import OrderFiles
 from agent_work_orders.observability.order_log import OrderLog, Sink
 from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.mirrors import Mirrors
-from agent_work_orders.sandbox_manager.agent_user import agent_users
-from agent_work_orders.sandbox_manager.processes import home_tag
-from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
+from agent_work_orders.sandbox_manager.local.agent_user import agent_users
+from agent_work_orders.sandbox_manager.local.processes import home_tag
+from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes
 from agent_work_orders.security.links import Links
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.settings import Settings, with_kept

@@ -25,7 +25,7 @@ from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import order_ref
 from agent_work_orders.repositories.url import parse
-from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
+from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.state_manager.artifacts import Artifact
 from agent_work_orders.state_manager.ledger import Entry

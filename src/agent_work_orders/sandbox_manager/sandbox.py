@@ -15,8 +15,6 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from agent_work_orders.sandbox_manager.leftovers import LeftOut
-
 SandboxType = Literal["git_branch", "git_worktree"]
 Ended = Literal["exited", "timed_out", "cancelled", "idle"]
 Status = Literal["PROVISIONING", "ACTIVE", "TERMINATED", "FAILED"]
@@ -63,6 +61,18 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def success(self) -> bool:
         return self.ended == "exited" and self.exit_code == 0
+
+
+class LeftOut(msgspec.Struct, frozen=True):
+    """How many untracked files and folders were not committed, and the first names."""
+
+    count: int = 0
+    names: tuple[str, ...] = ()
+
+    def words(self) -> list[str]:
+        """The names, with how many more there are."""
+        more = self.count - len(self.names)
+        return [*self.names, f"and {more} more"] if more > 0 else list(self.names)
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):

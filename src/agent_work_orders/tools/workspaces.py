@@ -20,9 +20,8 @@ from agent_work_orders.repositories import url
 from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import order_ref
-from agent_work_orders.sandbox_manager.leftovers import LeftOut
-from agent_work_orders.sandbox_manager.sandbox import Sandbox, Sandboxes, SandboxType, Spec
-from agent_work_orders.sandbox_manager.turnstile import Turnstile
+from agent_work_orders.sandbox_manager.sandbox import LeftOut, Sandbox, Sandboxes, SandboxType, Spec
+from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLock
 from agent_work_orders.tools import commit_message, standing
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 
@@ -151,15 +150,15 @@ class Workspaces:
     def __init__(self, mirrors: Mirrors, sandboxes: Sandboxes) -> None:
         self._mirrors = mirrors
         self._sandboxes = sandboxes
-        self._turnstiles: dict[str, Turnstile] = {}
+        self._locks: dict[str, WorkspaceLock] = {}
         self._users: Counter[str] = Counter()
         self._open: dict[str, Workspace] = {}
 
     @asynccontextmanager
     async def own(self, ctx: ToolContext) -> AsyncIterator[Workspace]:
         """The workspace for a task that changes it."""
-        with self._turn(ctx.order.order_id) as turnstile:
-            async with turnstile.alone():
+        with self._turn(ctx.order.order_id) as lock:
+            async with lock.alone():
                 workspace = await self._get(ctx)
                 await self.need_approved(ctx)
                 workspace.doubtful = True
@@ -169,11 +168,11 @@ class Workspaces:
     @asynccontextmanager
     async def share(self, ctx: ToolContext) -> AsyncIterator[Workspace]:
         """The workspace for a task that only runs something in it."""
-        with self._turn(ctx.order.order_id) as turnstile:
+        with self._turn(ctx.order.order_id) as lock:
             if await self._whole(ctx.order.order_id) is None:
-                async with turnstile.alone():
+                async with lock.alone():
                     await self._get(ctx)
-            async with turnstile.shared():
+            async with lock.shared():
                 await self.need_approved(ctx)
                 yield self._ready(ctx.order.order_id) or await self._get(ctx)
 
@@ -184,8 +183,8 @@ class Workspaces:
         order_id = ctx.order.order_id
         names = [f"{order_id}.tests-{number}" for number in range(1, MOST_TESTING + 1)]
         name = min(names, key=lambda one: self._users[one])
-        with self._turn(name) as turnstile:
-            async with turnstile.alone():
+        with self._turn(name) as lock:
+            async with lock.alone():
                 await self.need_approved(ctx)
                 yield await self._tested_in(ctx, name)
 
@@ -214,8 +213,8 @@ class Workspaces:
         none."""
         closed = False
         for name in [name for name in self._open if name.partition(".")[0] == order_id]:
-            with self._turn(name) as turnstile:
-                async with turnstile.alone():
+            with self._turn(name) as lock:
+                async with lock.alone():
                     workspace = self._open.pop(name, None)
                     if workspace is not None:
                         await workspace.sandbox.cleanup()
@@ -224,16 +223,16 @@ class Workspaces:
         return await self._sandboxes.discard(order_id) or closed
 
     @contextmanager
-    def _turn(self, name: str) -> Iterator[Turnstile]:
-        """The turnstile of a sandbox; it goes when nobody uses or waits for it."""
-        turnstile = self._turnstiles.setdefault(name, Turnstile())
+    def _turn(self, name: str) -> Iterator[WorkspaceLock]:
+        """The lock of a sandbox; it goes when nobody uses or waits for it."""
+        lock = self._locks.setdefault(name, WorkspaceLock())
         self._users[name] += 1
         try:
-            yield turnstile
+            yield lock
         finally:
             self._users[name] -= 1
             if not self._users[name]:
-                del self._users[name], self._turnstiles[name]
+                del self._users[name], self._locks[name]
 
     def _ready(self, name: str) -> Workspace | None:
         """The open workspace, if it can be used as it is; a removed folder makes it anew."""

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 
-class Turnstile:
+class WorkspaceLock:
     """Shared and exclusive use of one workspace. Whoever waits for it alone goes first.
 
-    Without a lock: between a look and the change that follows it nothing is awaited, and leaving
+    Between a look and the change that follows it nothing is awaited, and leaving
     never waits, so that no cancellation can lose a wake-up.
     """
 

@@ -11,16 +11,16 @@ from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Failed, Refused
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import check_branch, check_order, check_sha
-from agent_work_orders.sandbox_manager import processes, trees
-from agent_work_orders.sandbox_manager.agent_user import AgentUsers, agent_users
-from agent_work_orders.sandbox_manager.leases import Leases
-from agent_work_orders.sandbox_manager.local import LocalSandbox
-from agent_work_orders.sandbox_manager.nursery import Nursery
-from agent_work_orders.sandbox_manager.protection import Case, Protection, describe, isolation
-from agent_work_orders.sandbox_manager.register import Register, check_name, order_in
+from agent_work_orders.sandbox_manager.local import descriptor_trees, processes
+from agent_work_orders.sandbox_manager.local.agent_user import AgentUsers, agent_users
+from agent_work_orders.sandbox_manager.local.leases import Leases
+from agent_work_orders.sandbox_manager.local.protection import Case, Protection, describe, isolation
+from agent_work_orders.sandbox_manager.local.register import Register, check_name, order_in
+from agent_work_orders.sandbox_manager.local.sandbox import LocalSandbox
+from agent_work_orders.sandbox_manager.local.sandbox_folder import Host, SandboxFolder
+from agent_work_orders.sandbox_manager.local.supervisor_client import SupervisorClient
 from agent_work_orders.sandbox_manager.sandbox import Isolation, Record, SandboxType, Spec
-from agent_work_orders.sandbox_manager.turnstile import Turnstile
-from agent_work_orders.sandbox_manager.workspace import Place, Workspace
+from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLock
 
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -52,15 +52,15 @@ class LocalSandboxes:
         self._register = Register(self._home / "sandboxes")
         tag = processes.home_tag(self._home)
         who = users or agent_users()
-        self._place = Place(
-            nursery=Nursery(self._home, who, tag, namespaces),
+        self._host = Host(
+            supervisor=SupervisorClient(self._home, who, tag, namespaces),
             clock=clock,
             leases=Leases(who),
             tag=tag,
             path=path or os.environ.get("PATH") or DEFAULT_PATH,
             git=mirrors.git.executable,
         )
-        self._turnstiles: dict[str, Turnstile] = {}
+        self._locks: dict[str, WorkspaceLock] = {}
         self.unremoved: list[str] = []
 
     def open(self, spec: Spec) -> LocalSandbox:
@@ -76,23 +76,23 @@ class LocalSandboxes:
                 hint="Use git_worktree or git_branch.",
                 field="sandbox_type",
             )
-        workspace = Workspace(
-            self._place,
+        folder = SandboxFolder(
+            self._host,
             spec,
             self.mirrors.at(spec.repository),
             self._folder / spec.name,
             self._register.index_path(spec.name),
         )
-        return LocalSandbox(workspace, spec, self._register, self._turnstile(spec.name))
+        return LocalSandbox(folder, spec, self._register, self._lock(spec.name))
 
     async def start(self) -> None:
         """Start the supervisor early, so that the first sandbox does not wait for it."""
-        await self._place.nursery.start()
+        await self._host.supervisor.start()
 
     async def sweep(self) -> int:
-        leases = self._place.leases
+        leases = self._host.leases
         uids = await asyncio.to_thread(leases.held_below, self._folder)
-        killed = await asyncio.to_thread(processes.kill_tagged, self._place.tag, uids=uids)
+        killed = await asyncio.to_thread(processes.kill_tagged, self._host.tag, uids=uids)
         await asyncio.to_thread(leases.sweep)
         return killed
 
@@ -103,7 +103,7 @@ class LocalSandboxes:
             record, name = entry.record, entry.spec.name
             wanted = record.order_id in open_orders and record.expires_at_ms > now_ms
             gone = record.status == "TERMINATED" and not (self._folder / name).exists()
-            if wanted or gone or self._turnstile(name).in_use:
+            if wanted or gone or self._lock(name).in_use:
                 continue
             try:
                 await self._discard(entry.spec)
@@ -115,14 +115,14 @@ class LocalSandboxes:
         for folder in self._folder.iterdir():
             if folder.name not in known and order_in(folder.name) not in open_orders:
                 try:
-                    await asyncio.to_thread(trees.remove, folder)
+                    await asyncio.to_thread(descriptor_trees.remove, folder)
                 except OSError:
                     self.unremoved.append(folder.name)
                 else:
                     reaped.append(folder.name)
-        for name in [name for name, item in self._turnstiles.items() if not item.in_use]:
+        for name in [name for name, item in self._locks.items() if not item.in_use]:
             if order_in(name) not in open_orders:
-                del self._turnstiles[name]
+                del self._locks[name]
         return reaped
 
     async def discard(self, order_id: str) -> bool:
@@ -152,20 +152,20 @@ class LocalSandboxes:
         return isolation(self._case(), sandbox_type)
 
     def _case(self) -> Case:
-        nursery, users = self._place.nursery, self._place.leases.users
+        supervisor, users = self._host.supervisor, self._host.leases.users
         return Case(
             root=not users.own,
             users=users.words(),
             shared=users.shared,
-            namespaces=bool(nursery.namespaces),
-            guards=nursery.guards,
-            private=nursery.private,
-            scoped=nursery.scoped,
+            namespaces=bool(supervisor.namespaces),
+            guards=supervisor.guards,
+            private=supervisor.private,
+            scoped=supervisor.scoped,
         )
 
     def close(self) -> None:
         """End the supervisor and with it everything that runs."""
-        self._place.nursery.close()
+        self._host.supervisor.close()
 
-    def _turnstile(self, name: str) -> Turnstile:
-        return self._turnstiles.setdefault(name, Turnstile())
+    def _lock(self, name: str) -> WorkspaceLock:
+        return self._locks.setdefault(name, WorkspaceLock())

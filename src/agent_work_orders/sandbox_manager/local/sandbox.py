@@ -9,11 +9,17 @@ import msgspec
 
 from agent_work_orders.errors import Failed
 from agent_work_orders.repositories.refname import check_label, check_sha, order_ref
-from agent_work_orders.sandbox_manager import files, hands, processes, trees
-from agent_work_orders.sandbox_manager.leftovers import LeftOut
-from agent_work_orders.sandbox_manager.register import Entry, Register
+from agent_work_orders.sandbox_manager.local import (
+    descriptor_files,
+    descriptor_trees,
+    files,
+    processes,
+)
+from agent_work_orders.sandbox_manager.local.register import Entry, Register
+from agent_work_orders.sandbox_manager.local.sandbox_folder import SandboxFolder
 from agent_work_orders.sandbox_manager.sandbox import (
     Execution,
+    LeftOut,
     Output,
     Record,
     SandboxType,
@@ -22,8 +28,7 @@ from agent_work_orders.sandbox_manager.sandbox import (
     Status,
 )
 from agent_work_orders.sandbox_manager.step_results import setup_failed
-from agent_work_orders.sandbox_manager.turnstile import Turnstile
-from agent_work_orders.sandbox_manager.workspace import Workspace
+from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLock
 
 # SB4's default; every use moves it, so that only abandoned sandboxes expire.
 LIFETIME_MS = 30 * 60 * 1000
@@ -34,29 +39,29 @@ class LocalSandbox:
     """See sandbox.Sandbox for the contract. `commit` moves the parent of the next one."""
 
     def __init__(
-        self, workspace: Workspace, spec: Spec, register: Register, turnstile: Turnstile
+        self, folder: SandboxFolder, spec: Spec, register: Register, lock: WorkspaceLock
     ) -> None:
         self.sandbox_identifier = identifier(spec)
         self.sandbox_type: SandboxType = spec.sandbox_type
-        self._workspace = workspace
+        self._folder = folder
         self._spec = spec
         self._register = register
-        self._turnstile = turnstile
+        self._lock = lock
         self._untouched_at: str | None = None
 
     async def setup(self) -> None:
-        async with self._turnstile.alone():
+        async with self._lock.alone():
             entry = self._register.get(self._spec.name)
             adoptable = entry is not None and entry.record.status == "ACTIVE"
-            if entry is not None and adoptable and await asyncio.to_thread(self._workspace.adopt):
+            if entry is not None and adoptable and await asyncio.to_thread(self._folder.adopt):
                 self._use(entry)
                 return
             try:
                 self._record("PROVISIONING", None)
-                await asyncio.to_thread(self._workspace.make_folders)
-                await self._workspace.materialise(self._spec.base_sha)
+                await asyncio.to_thread(self._folder.make_folders)
+                await self._folder.materialise(self._spec.base_sha)
             except (Failed, OSError) as failure:
-                await asyncio.to_thread(self._workspace.remove)
+                await asyncio.to_thread(self._folder.remove)
                 self._record("FAILED", None)
                 if isinstance(failure, Failed):
                     raise
@@ -66,7 +71,7 @@ class LocalSandbox:
 
     async def checkout(self, sha: str, *, files: str | None = None) -> None:
         check_sha(sha)
-        async with self._turnstile.alone():
+        async with self._lock.alone():
             entry = self._active()
             if self._untouched_at == sha and files is None:
                 if entry.holder:
@@ -77,14 +82,14 @@ class LocalSandbox:
                 # Before the first file changes: whoever is killed here leaves nobody's work.
                 entry = msgspec.structs.replace(entry, holder="")
                 self._register.put(entry)
-            await self._workspace.reset(sha if files is None else check_sha(files))
+            await self._folder.reset(sha if files is None else check_sha(files))
             if files is not None:
-                await asyncio.to_thread(self._workspace.stand_at, sha)
+                await asyncio.to_thread(self._folder.stand_at, sha)
             self._register.put(msgspec.structs.replace(entry, head_sha=sha))
             self._untouched_at = sha if files is None else None
 
     async def hold(self, work: str) -> None:
-        async with self._turnstile.alone():
+        async with self._lock.alone():
             self._register.put(msgspec.structs.replace(self._active(), holder=work))
 
     async def holder(self) -> str:
@@ -106,10 +111,10 @@ class LocalSandbox:
         on_output: Output | None = None,
         cwd: str = ".",
     ) -> Execution:
-        async with self._turnstile.shared():
+        async with self._lock.shared():
             self._use(self._active())
             self._untouched_at = None
-            return await self._workspace.run(
+            return await self._folder.run(
                 list(argv),
                 stdin=stdin,
                 env=env or {},
@@ -120,23 +125,23 @@ class LocalSandbox:
             )
 
     async def read_file(self, path: str, *, limit_bytes: int = 1_048_576) -> bytes:
-        return await asyncio.to_thread(self._workspace.read_file, path, limit_bytes)
+        return await asyncio.to_thread(self._folder.read_file, path, limit_bytes)
 
     async def write_file(self, path: str, content: bytes) -> None:
-        async with self._turnstile.shared():
+        async with self._lock.shared():
             self._untouched_at = None
-            await asyncio.to_thread(self._workspace.write_file, path, content)
+            await asyncio.to_thread(self._folder.write_file, path, content)
 
     async def put_private(self, name: str, content: bytes) -> str:
         if len(files.components(name)) != 1:
             raise files.outside(name)
-        async with self._turnstile.shared():
-            return str(await asyncio.to_thread(self._workspace.put_private, name, content))
+        async with self._lock.shared():
+            return str(await asyncio.to_thread(self._folder.put_private, name, content))
 
     async def empty_private(self) -> None:
-        async with self._turnstile.alone():
+        async with self._lock.alone():
             self._active()
-            await asyncio.to_thread(self._workspace.empty_private)
+            await asyncio.to_thread(self._folder.empty_private)
 
     async def commit(
         self,
@@ -146,46 +151,54 @@ class LocalSandbox:
         at_ms: int,
         left_out: Callable[[LeftOut], None] = lambda _found: None,
     ) -> str | None:
-        async with self._turnstile.alone():
+        async with self._lock.alone():
             entry = self._active()
             parent = entry.head_sha or self._spec.base_sha
             if self._untouched_at == parent:
                 return None
-            imported = await self._workspace.import_tree(parent)
+            imported = await self._folder.import_tree(parent)
             left_out(imported.left_out)
             if not imported.changed:
                 return None
-            mirror = self._workspace.mirror
+            mirror = self._folder.mirror
             sha = await mirror.commit_tree(
                 imported.tree, [parent], message, author=author, at_ms=at_ms
             )
             await mirror.keep(order_ref(self._spec.order_id, "commits", sha), sha)
-            await self._workspace.stand_on(sha)
+            await self._folder.stand_on(sha)
             self._register.put(msgspec.structs.replace(entry, head_sha=sha))
             self._untouched_at = sha if imported.clean else None
             return sha
 
     async def snapshot(self, name: str) -> str:
         check_label(name)
-        async with self._turnstile.alone():
-            mirror = self._workspace.mirror
+        async with self._lock.alone():
+            mirror = self._folder.mirror
             parent = self._active().head_sha or self._spec.base_sha
-            imported = await self._workspace.import_tree(parent)
+            imported = await self._folder.import_tree(parent)
             sha = await mirror.commit_tree(
                 imported.tree if imported.changed else await mirror.tree_of(parent),
                 [parent],
                 f"Snapshot {name}\n",
                 author=SNAPSHOT_AUTHOR,
-                at_ms=self._workspace.place.clock.now_ms(),
+                at_ms=self._folder.host.clock.now_ms(),
             )
             await mirror.keep(order_ref(self._spec.order_id, "snapshots", name), sha)
             return sha
 
     async def state(self) -> State:
         entry = self._register.get(self._spec.name)
-        repo = self._workspace.repo
-        exists = entry is not None and entry.record.status == "ACTIVE" and hands.is_folder(repo)
-        size = await asyncio.to_thread(trees.size_bytes, self._workspace.folder) if exists else None
+        repo = self._folder.repo
+        exists = (
+            entry is not None
+            and entry.record.status == "ACTIVE"
+            and descriptor_files.is_folder(repo)
+        )
+        size = (
+            await asyncio.to_thread(descriptor_trees.size_bytes, self._folder.path)
+            if exists
+            else None
+        )
         return State(
             exists=exists,
             workspace=str(repo) if exists else None,
@@ -194,18 +207,18 @@ class LocalSandbox:
         )
 
     async def cleanup(self) -> None:
-        place = self._workspace.place
+        host = self._folder.host
         # With namespaces of their own all processes of an order are dead already.
-        alone = None if place.nursery.namespaces else self._workspace.leased
+        alone = None if host.supervisor.namespaces else self._folder.leased
         await asyncio.to_thread(
             processes.kill_tagged,
-            place.tag,
+            host.tag,
             sandbox=self._spec.name,
             uids=set() if alone is None else {alone},
         )
-        async with self._turnstile.alone():
+        async with self._lock.alone():
             self._untouched_at = None
-            await asyncio.to_thread(self._workspace.remove)
+            await asyncio.to_thread(self._folder.remove)
             self._register.index_path(self._spec.name).unlink(missing_ok=True)
             entry = self._register.get(self._spec.name)
             if entry is not None and entry.record.status != "TERMINATED":
@@ -216,20 +229,20 @@ class LocalSandbox:
         if (
             entry is None
             or entry.record.status != "ACTIVE"
-            or not hands.is_folder(self._workspace.repo)
+            or not descriptor_files.is_folder(self._folder.repo)
         ):
-            raise files.lost(self._workspace.repo)
+            raise files.lost(self._folder.repo)
         return entry
 
     def _use(self, entry: Entry) -> None:
         """Push the expiry away; written only when half of the time is over."""
-        now = self._workspace.place.clock.now_ms()
+        now = self._folder.host.clock.now_ms()
         if entry.record.expires_at_ms - now < LIFETIME_MS // 2:
             record = msgspec.structs.replace(entry.record, expires_at_ms=now + LIFETIME_MS)
             self._register.put(msgspec.structs.replace(entry, record=record))
 
     def _record(self, status: Status, head_sha: str | None) -> None:
-        now = self._workspace.place.clock.now_ms()
+        now = self._folder.host.clock.now_ms()
         before = self._register.get(self._spec.name)
         anew = status == "PROVISIONING" or before is None
         expires = self._spec.expires_at_ms or now + LIFETIME_MS
@@ -240,8 +253,8 @@ class LocalSandbox:
             status=status,
             connection={
                 "kind": "local",
-                "workspace": str(self._workspace.repo),
-                "uid": hands.owner(self._workspace.repo),
+                "workspace": str(self._folder.repo),
+                "uid": descriptor_files.owner(self._folder.repo),
             },
             created_at_ms=now if anew or before is None else before.record.created_at_ms,
             expires_at_ms=now if status in ("TERMINATED", "FAILED") else expires,
