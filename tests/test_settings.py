@@ -11,7 +11,7 @@ import pytest
 from agent_work_orders import settings
 from agent_work_orders.agent_executor import registry
 from agent_work_orders.errors import Refused
-from agent_work_orders.work_orders.submit import SANDBOX_TYPES
+from agent_work_orders.sandbox_manager.sandbox_types import SANDBOX_TYPES
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "settings.md"
 
@@ -138,7 +138,8 @@ def test_a_bad_value_is_told_by_its_shape_unless_it_is_harmless() -> None:
 
 def test_the_names_of_agents_and_sandboxes_are_the_known_ones() -> None:
     assert tuple(registry.DESCRIPTIONS) == settings.AGENTS
-    assert set(settings.SANDBOXES) == set(SANDBOX_TYPES)
+    for name in SANDBOX_TYPES:
+        assert settings.load({"AWO_DEFAULT_SANDBOX": name}).default_sandbox == name
 
 
 def test_an_app_needs_its_key_and_a_key_its_app() -> None:

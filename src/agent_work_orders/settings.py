@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from agent_work_orders.errors import Refused
+from agent_work_orders.sandbox_manager.sandbox_types import SANDBOX_TYPES
 from agent_work_orders.security import given as givens
 from agent_work_orders.security import private_key
 from agent_work_orders.security.redaction import SHORTEST
@@ -27,8 +28,7 @@ Synchronous = Literal["FULL", "NORMAL", "EXTRA"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 AGENTS = ("claude_code", "command", "scripted")
-SANDBOXES = ("git_worktree", "git_branch")
-"""As agent_executor/registry.py and work_orders/submit.py have them, which take time to load."""
+"""As agent_executor/registry.py has them, which takes time to load."""
 MAX_WEBHOOK_SECRETS = 4
 """One in use and one to come are enough; each is tried on every delivery."""
 
@@ -298,7 +298,7 @@ def _rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
         ("AWO_PORT", 0 <= of.port <= 65_535, "a port is between 0 and 65535"),
         ("AWO_LOG_LEVEL", of.log_level in get_args(LogLevel), "debug, info, warning or error"),
         ("AWO_SYNCHRONOUS", of.synchronous in get_args(Synchronous), "FULL, NORMAL or EXTRA"),
-        ("AWO_DEFAULT_SANDBOX", of.default_sandbox in SANDBOXES, " or ".join(SANDBOXES)),
+        ("AWO_DEFAULT_SANDBOX", of.default_sandbox in SANDBOX_TYPES, " or ".join(SANDBOX_TYPES)),
         ("AWO_DEFAULT_AGENT", of.default_agent in AGENTS, " or ".join(AGENTS)),
         ("AWO_RUNNING_TASKS", of.running_tasks >= 1, "at least one task must be able to run"),
         ("AWO_ORDERS_PER_REPOSITORY", of.orders_per_repository >= 0, no_limit),

@@ -15,7 +15,8 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-SandboxType = Literal["git_branch", "git_worktree"]
+from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
+
 Ended = Literal["exited", "timed_out", "cancelled", "idle"]
 Status = Literal["PROVISIONING", "ACTIVE", "TERMINATED", "FAILED"]
 

@@ -20,7 +20,8 @@ from agent_work_orders.repositories import url
 from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import order_ref
-from agent_work_orders.sandbox_manager.sandbox import LeftOut, Sandbox, Sandboxes, SandboxType, Spec
+from agent_work_orders.sandbox_manager.sandbox import LeftOut, Sandbox, Sandboxes, Spec
+from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
 from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLock
 from agent_work_orders.tools import commit_message, standing
 from agent_work_orders.tools.tool import JsonObject, ToolContext

@@ -22,11 +22,11 @@ from agent_work_orders.sandbox_manager.sandbox import (
     LeftOut,
     Output,
     Record,
-    SandboxType,
     Spec,
     State,
     Status,
 )
+from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
 from agent_work_orders.sandbox_manager.step_results import setup_failed
 from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLock
 

@@ -19,7 +19,8 @@ from agent_work_orders.sandbox_manager.local.register import Register, check_nam
 from agent_work_orders.sandbox_manager.local.sandbox import LocalSandbox
 from agent_work_orders.sandbox_manager.local.sandbox_folder import Host, SandboxFolder
 from agent_work_orders.sandbox_manager.local.supervisor_client import SupervisorClient
-from agent_work_orders.sandbox_manager.sandbox import Isolation, Record, SandboxType, Spec
+from agent_work_orders.sandbox_manager.sandbox import Isolation, Record, Spec
+from agent_work_orders.sandbox_manager.sandbox_types import SANDBOX_TYPES, SandboxType
 from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLock
 
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -69,11 +70,11 @@ class LocalSandboxes:
         check_name(spec.name)
         check_sha(spec.base_sha, field="base_sha")
         check_branch(spec.branch, field="branch")
-        if spec.sandbox_type not in ("git_branch", "git_worktree"):
+        if spec.sandbox_type not in SANDBOX_TYPES:
             raise Refused(
                 "sandbox_type_unknown",
                 f"There is no sandbox type {spec.sandbox_type!r} here",
-                hint="Use git_worktree or git_branch.",
+                hint=f"Use one of {', '.join(SANDBOX_TYPES)}.",
                 field="sandbox_type",
             )
         folder = SandboxFolder(

@@ -10,7 +10,8 @@ import pytest
 
 from agent_work_orders.errors import Environmental, NotFound, Refused, TooLarge
 from agent_work_orders.ids import new_order_id
-from agent_work_orders.sandbox_manager.sandbox import Sandbox, Sandboxes, SandboxType, Spec
+from agent_work_orders.sandbox_manager.sandbox import Sandbox, Sandboxes, Spec
+from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
 
 AUTHOR = "Test Agent <agent@example.invalid>"
 AT_MS = 1_700_000_000_000

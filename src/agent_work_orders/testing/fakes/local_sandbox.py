@@ -22,9 +22,9 @@ from agent_work_orders.sandbox_manager.sandbox import (
     Execution,
     LeftOut,
     Output,
-    SandboxType,
     State,
 )
+from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
 
 _CHUNK_BYTES = 65536
 
