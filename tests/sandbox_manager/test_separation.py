@@ -209,7 +209,7 @@ async def test_an_order_keeps_its_user(house: Any, folder: Path) -> None:
     await sandbox.write_file("kept", b"1")
     uid = await user_of(sandbox)
     assert (await sandbox.execute(["id", "-G"])).stdout.split() == [str(uid).encode()]
-    (record,) = bench.sandboxes.records()
+    (record,) = await bench.sandboxes.records()
     assert record.connection["uid"] == uid
     bench.sandboxes.close()
     again = await house("one")

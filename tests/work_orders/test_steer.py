@@ -153,7 +153,7 @@ async def test_verbs_that_race_leave_a_defined_state(site: Site) -> None:
 async def test_cancelling_ends_the_agent(site: Site) -> None:
     script = "default: [{run: [sh, -c, 'touch begun; sleep 61.5']}]"
     order_id = await site.submit(script=script)
-    folder = site.rooms.sandboxes.workspace(order_id)
+    folder = site.rooms.home / "workspaces" / order_id / "repo"
     async with asyncio.timeout(10):
         while not (folder / "begun").exists():
             await asyncio.sleep(0.01)

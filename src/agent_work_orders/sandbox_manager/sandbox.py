@@ -10,7 +10,6 @@ Codes: `sandbox_setup_failed`, `sandbox_lost` (the workspace is gone), `sandbox_
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -43,7 +42,11 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         """Of the sandbox among all others."""
-        return f"{self.order_id}.{self.part}" if self.part else self.order_id
+        return sandbox_name(self.order_id, self.part)
+
+
+def sandbox_name(order_id: str, part: str) -> str:
+    return f"{order_id}.{part}" if part else order_id
 
 
 class Execution(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,6 +95,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
+    """`workspace` says where it is, in words for people: not a path that the host may use."""
+
     exists: bool
     workspace: str | None
     head_sha: str | None
@@ -204,7 +209,9 @@ class Sandbox(Protocol):
         """
         ...
 
-    async def state(self) -> State: ...
+    async def state(self) -> State:
+        """With its size, which takes a walk through all of its files."""
+        ...
 
     async def snapshot(self, name: str) -> str:
         """Keep the present tree under a name in the mirror; returns its sha. Moves nothing."""
@@ -240,6 +247,9 @@ class Sandboxes(Protocol):
         any."""
         ...
 
-    def workspace(self, order_id: str, part: str = "") -> Path: ...
+    async def state(self, order_id: str, part: str = "") -> State:
+        """Of a sandbox, also one that an earlier server made. Quick, so without its size; nothing
+        is started for it."""
+        ...
 
-    def records(self) -> list[Record]: ...
+    async def records(self) -> list[Record]: ...

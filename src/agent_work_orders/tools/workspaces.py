@@ -175,7 +175,7 @@ class Workspaces:
                     await self._get(ctx)
             async with lock.shared():
                 await self.need_approved(ctx)
-                yield self._ready(ctx.order.order_id) or await self._get(ctx)
+                yield await self._ready(ctx.order.order_id) or await self._get(ctx)
 
     @asynccontextmanager
     async def testing(self, ctx: ToolContext) -> AsyncIterator[Workspace]:
@@ -235,18 +235,17 @@ class Workspaces:
             if not self._users[name]:
                 del self._users[name], self._locks[name]
 
-    def _ready(self, name: str) -> Workspace | None:
-        """The open workspace, if it can be used as it is; a removed folder makes it anew."""
+    async def _ready(self, name: str) -> Workspace | None:
+        """The open workspace, if it can be used as it is; one that was removed is made anew."""
         found = self._open.get(name)
         order_id, _, part = name.partition(".")
-        folder = self._sandboxes.workspace(order_id, part)
-        if found is None or found.doubtful or not folder.is_dir():
+        if found is None or found.doubtful:
             return None
-        return found
+        return found if (await self._sandboxes.state(order_id, part)).exists else None
 
     async def _whole(self, order_id: str) -> Workspace | None:
         """The same, unless its commits went with the mirror."""
-        found = self._ready(order_id)
+        found = await self._ready(order_id)
         if found is None or not self._mirrors.stored(found.mirror.key):
             return None
         return None if await found.mirror.lacks([found.head_sha]) else found
@@ -256,7 +255,7 @@ class Workspaces:
         base_sha, head = await standing.found(
             self._mirrors, ctx.order.repository_url, ctx.order.order_id, str(base["base_sha"])
         )
-        found = self._ready(name)
+        found = await self._ready(name)
         if found is None:
             sandbox = self._sandboxes.open(_spec(ctx, head, name.partition(".")[2]))
             await sandbox.setup()
@@ -283,7 +282,7 @@ class Workspaces:
             self._mirrors, order.repository_url, order.order_id, str(base["base_sha"])
         )
         before = self._open.get(order.order_id)
-        adopted = self._sandboxes.workspace(order.order_id).is_dir()
+        adopted = (await self._sandboxes.state(order.order_id)).exists
         sandbox = self._sandboxes.open(_spec(ctx, head))
         await sandbox.setup()
         workspace = Workspace(

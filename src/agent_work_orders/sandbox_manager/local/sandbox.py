@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -187,24 +188,11 @@ class LocalSandbox:
             return sha
 
     async def state(self) -> State:
-        entry = self._register.get(self._spec.name)
-        repo = self._folder.repo
-        exists = (
-            entry is not None
-            and entry.record.status == "ACTIVE"
-            and descriptor_files.is_folder(repo)
-        )
-        size = (
-            await asyncio.to_thread(descriptor_trees.size_bytes, self._folder.path)
-            if exists
-            else None
-        )
-        return State(
-            exists=exists,
-            workspace=str(repo) if exists else None,
-            head_sha=entry.head_sha if entry is not None and exists else None,
-            disk_bytes=size,
-        )
+        found = found_state(self._register.get(self._spec.name), self._folder.repo)
+        if not found.exists:
+            return found
+        size = await asyncio.to_thread(descriptor_trees.size_bytes, self._folder.path)
+        return msgspec.structs.replace(found, disk_bytes=size)
 
     async def cleanup(self) -> None:
         host = self._folder.host
@@ -226,11 +214,7 @@ class LocalSandbox:
 
     def _active(self) -> Entry:
         entry = self._register.get(self._spec.name)
-        if (
-            entry is None
-            or entry.record.status != "ACTIVE"
-            or not descriptor_files.is_folder(self._folder.repo)
-        ):
+        if entry is None or not found_state(entry, self._folder.repo).exists:
             raise files.lost(self._folder.repo)
         return entry
 
@@ -264,3 +248,10 @@ class LocalSandbox:
 
 def identifier(spec: Spec) -> str:
     return f"{spec.sandbox_type}-{spec.name}"
+
+
+def found_state(entry: Entry | None, repo: Path) -> State:
+    """What is there, without its size: made to its end, and not removed by anybody since."""
+    if entry is None or entry.record.status != "ACTIVE" or not descriptor_files.is_folder(repo):
+        return State(exists=False, workspace=None, head_sha=None, disk_bytes=None)
+    return State(exists=True, workspace=str(repo), head_sha=entry.head_sha, disk_bytes=None)

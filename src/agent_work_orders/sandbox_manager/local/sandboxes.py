@@ -16,10 +16,10 @@ from agent_work_orders.sandbox_manager.local.agent_user import AgentUsers, agent
 from agent_work_orders.sandbox_manager.local.leases import Leases
 from agent_work_orders.sandbox_manager.local.protection import Case, Protection, describe, isolation
 from agent_work_orders.sandbox_manager.local.register import Register, check_name, order_in
-from agent_work_orders.sandbox_manager.local.sandbox import LocalSandbox
+from agent_work_orders.sandbox_manager.local.sandbox import LocalSandbox, found_state
 from agent_work_orders.sandbox_manager.local.sandbox_folder import Host, SandboxFolder
 from agent_work_orders.sandbox_manager.local.supervisor_client import SupervisorClient
-from agent_work_orders.sandbox_manager.sandbox import Isolation, Record, Spec
+from agent_work_orders.sandbox_manager.sandbox import Isolation, Record, Spec, State, sandbox_name
 from agent_work_orders.sandbox_manager.sandbox_types import SANDBOX_TYPES, SandboxType
 from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLock
 
@@ -137,13 +137,19 @@ class LocalSandboxes:
     async def _discard(self, spec: Spec) -> None:
         await self.open(spec).cleanup()
 
-    def workspace(self, order_id: str, part: str = "") -> Path:
-        check_order(order_id)
-        name = f"{order_id}.{part}" if part else order_id
-        return self._folder / check_name(name) / "repo"
+    async def state(self, order_id: str, part: str = "") -> State:
+        repo = self.workspace(order_id, part)
+        entry = await asyncio.to_thread(self._register.get, repo.parent.name)
+        return found_state(entry, repo)
 
-    def records(self) -> list[Record]:
-        return [entry.record for entry in self._register.all()]
+    def workspace(self, order_id: str, part: str = "") -> Path:
+        """Where its work tree is, or would be."""
+        check_order(order_id)
+        return self._folder / check_name(sandbox_name(order_id, part)) / "repo"
+
+    async def records(self) -> list[Record]:
+        entries = await asyncio.to_thread(self._register.all)
+        return [entry.record for entry in entries]
 
     def protection(self) -> Protection:
         """What is and what is not separated here. Known after `start`."""
