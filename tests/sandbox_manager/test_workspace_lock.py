@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLock
+from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLock, WorkspaceLocks
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -57,3 +57,22 @@ async def test_who_wants_it_alone_goes_before_newcomers() -> None:
         assert order == []
     await asyncio.gather(*tasks)
     assert order == ["alone", "shared"]
+
+
+async def test_locks_are_apart_and_go_with_their_last_user() -> None:
+    locks = WorkspaceLocks()
+    async with locks.alone("one"), locks.alone("two"):
+        waiting = asyncio.create_task(_enter(locks, "one"))
+        await asyncio.sleep(0)
+        assert (locks.users("one"), locks.users("two")) == (2, 1)
+        assert locks.in_use("one") and not locks.in_use("three")
+        waiting.cancel()
+        await asyncio.wait({waiting})
+        assert locks.users("one") == 1
+    assert not locks.in_use("one") and locks.users("one") == 0
+    assert locks._locks == {}
+
+
+async def _enter(locks: WorkspaceLocks, name: str) -> None:
+    async with locks.shared(name):
+        pass

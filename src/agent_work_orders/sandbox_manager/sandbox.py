@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
+from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLocks
 
 Ended = Literal["exited", "timed_out", "cancelled", "idle"]
 Status = Literal["PROVISIONING", "ACTIVE", "TERMINATED", "FAILED"]
@@ -118,7 +119,11 @@ Output = Callable[[Literal["stdout", "stderr"], bytes], None]
 
 
 class Sandbox(Protocol):
-    """One order's place to work. Created by a `Sandboxes` factory; not shared by two orders."""
+    """One order's place to work. Created by a `Sandboxes` factory; not shared by two orders.
+
+    Whoever calls holds its lock (`Sandboxes.locks`): shared to execute, to read and to write a
+    file; alone for all else, which changes the whole workspace. Nothing here takes it.
+    """
 
     sandbox_identifier: str
     sandbox_type: SandboxType
@@ -225,6 +230,9 @@ class Sandbox(Protocol):
 class Sandboxes(Protocol):
     """The factory and the register."""
 
+    locks: WorkspaceLocks
+    """Of every sandbox, by the name in its spec. `reap` and `discard` take them; no other lock
+    guards a workspace."""
     unremoved: list[str]
     """What the last `reap` could not remove, by its identifier; the next one tries again."""
 

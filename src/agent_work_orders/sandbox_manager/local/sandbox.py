@@ -29,7 +29,6 @@ from agent_work_orders.sandbox_manager.sandbox import (
 )
 from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
 from agent_work_orders.sandbox_manager.step_results import setup_failed
-from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLock
 
 # SB4's default; every use moves it, so that only abandoned sandboxes expire.
 LIFETIME_MS = 30 * 60 * 1000
@@ -39,59 +38,53 @@ SNAPSHOT_AUTHOR = "agent <agent@localhost>"
 class LocalSandbox:
     """See sandbox.Sandbox for the contract. `commit` moves the parent of the next one."""
 
-    def __init__(
-        self, folder: SandboxFolder, spec: Spec, register: Register, lock: WorkspaceLock
-    ) -> None:
+    def __init__(self, folder: SandboxFolder, spec: Spec, register: Register) -> None:
         self.sandbox_identifier = identifier(spec)
         self.sandbox_type: SandboxType = spec.sandbox_type
         self._folder = folder
         self._spec = spec
         self._register = register
-        self._lock = lock
         self._untouched_at: str | None = None
 
     async def setup(self) -> None:
-        async with self._lock.alone():
-            entry = self._register.get(self._spec.name)
-            adoptable = entry is not None and entry.record.status == "ACTIVE"
-            if entry is not None and adoptable and await asyncio.to_thread(self._folder.adopt):
-                self._use(entry)
-                return
-            try:
-                self._record("PROVISIONING", None)
-                await asyncio.to_thread(self._folder.make_folders)
-                await self._folder.materialise(self._spec.base_sha)
-            except (Failed, OSError) as failure:
-                await asyncio.to_thread(self._folder.remove)
-                self._record("FAILED", None)
-                if isinstance(failure, Failed):
-                    raise
-                raise setup_failed(str(failure).encode()) from failure
-            self._record("ACTIVE", self._spec.base_sha)
-            self._untouched_at = self._spec.base_sha
+        entry = self._register.get(self._spec.name)
+        adoptable = entry is not None and entry.record.status == "ACTIVE"
+        if entry is not None and adoptable and await asyncio.to_thread(self._folder.adopt):
+            self._use(entry)
+            return
+        try:
+            self._record("PROVISIONING", None)
+            await asyncio.to_thread(self._folder.make_folders)
+            await self._folder.materialise(self._spec.base_sha)
+        except (Failed, OSError) as failure:
+            await asyncio.to_thread(self._folder.remove)
+            self._record("FAILED", None)
+            if isinstance(failure, Failed):
+                raise
+            raise setup_failed(str(failure).encode()) from failure
+        self._record("ACTIVE", self._spec.base_sha)
+        self._untouched_at = self._spec.base_sha
 
     async def checkout(self, sha: str, *, files: str | None = None) -> None:
         check_sha(sha)
-        async with self._lock.alone():
-            entry = self._active()
-            if self._untouched_at == sha and files is None:
-                if entry.holder:
-                    self._register.put(msgspec.structs.replace(entry, holder=""))
-                return
-            self._untouched_at = None
+        entry = self._active()
+        if self._untouched_at == sha and files is None:
             if entry.holder:
-                # Before the first file changes: whoever is killed here leaves nobody's work.
-                entry = msgspec.structs.replace(entry, holder="")
-                self._register.put(entry)
-            await self._folder.reset(sha if files is None else check_sha(files))
-            if files is not None:
-                await asyncio.to_thread(self._folder.stand_at, sha)
-            self._register.put(msgspec.structs.replace(entry, head_sha=sha))
-            self._untouched_at = sha if files is None else None
+                self._register.put(msgspec.structs.replace(entry, holder=""))
+            return
+        self._untouched_at = None
+        if entry.holder:
+            # Before the first file changes: whoever is killed here leaves nobody's work.
+            entry = msgspec.structs.replace(entry, holder="")
+            self._register.put(entry)
+        await self._folder.reset(sha if files is None else check_sha(files))
+        if files is not None:
+            await asyncio.to_thread(self._folder.stand_at, sha)
+        self._register.put(msgspec.structs.replace(entry, head_sha=sha))
+        self._untouched_at = sha if files is None else None
 
     async def hold(self, work: str) -> None:
-        async with self._lock.alone():
-            self._register.put(msgspec.structs.replace(self._active(), holder=work))
+        self._register.put(msgspec.structs.replace(self._active(), holder=work))
 
     async def holder(self) -> str:
         entry = self._register.get(self._spec.name)
@@ -112,37 +105,33 @@ class LocalSandbox:
         on_output: Output | None = None,
         cwd: str = ".",
     ) -> Execution:
-        async with self._lock.shared():
-            self._use(self._active())
-            self._untouched_at = None
-            return await self._folder.run(
-                list(argv),
-                stdin=stdin,
-                env=env or {},
-                timeout_s=timeout_s,
-                idle_s=idle_s,
-                on_output=on_output,
-                cwd=cwd,
-            )
+        self._use(self._active())
+        self._untouched_at = None
+        return await self._folder.run(
+            list(argv),
+            stdin=stdin,
+            env=env or {},
+            timeout_s=timeout_s,
+            idle_s=idle_s,
+            on_output=on_output,
+            cwd=cwd,
+        )
 
     async def read_file(self, path: str, *, limit_bytes: int = 1_048_576) -> bytes:
         return await asyncio.to_thread(self._folder.read_file, path, limit_bytes)
 
     async def write_file(self, path: str, content: bytes) -> None:
-        async with self._lock.shared():
-            self._untouched_at = None
-            await asyncio.to_thread(self._folder.write_file, path, content)
+        self._untouched_at = None
+        await asyncio.to_thread(self._folder.write_file, path, content)
 
     async def put_private(self, name: str, content: bytes) -> str:
         if len(files.components(name)) != 1:
             raise files.outside(name)
-        async with self._lock.shared():
-            return str(await asyncio.to_thread(self._folder.put_private, name, content))
+        return str(await asyncio.to_thread(self._folder.put_private, name, content))
 
     async def empty_private(self) -> None:
-        async with self._lock.alone():
-            self._active()
-            await asyncio.to_thread(self._folder.empty_private)
+        self._active()
+        await asyncio.to_thread(self._folder.empty_private)
 
     async def commit(
         self,
@@ -152,40 +141,36 @@ class LocalSandbox:
         at_ms: int,
         left_out: Callable[[LeftOut], None] = lambda _found: None,
     ) -> str | None:
-        async with self._lock.alone():
-            entry = self._active()
-            parent = entry.head_sha or self._spec.base_sha
-            if self._untouched_at == parent:
-                return None
-            imported = await self._folder.import_tree(parent)
-            left_out(imported.left_out)
-            if not imported.changed:
-                return None
-            mirror = self._folder.mirror
-            sha = await mirror.commit_tree(
-                imported.tree, [parent], message, author=author, at_ms=at_ms
-            )
-            await mirror.keep(order_ref(self._spec.order_id, "commits", sha), sha)
-            await self._folder.stand_on(sha)
-            self._register.put(msgspec.structs.replace(entry, head_sha=sha))
-            self._untouched_at = sha if imported.clean else None
-            return sha
+        entry = self._active()
+        parent = entry.head_sha or self._spec.base_sha
+        if self._untouched_at == parent:
+            return None
+        imported = await self._folder.import_tree(parent)
+        left_out(imported.left_out)
+        if not imported.changed:
+            return None
+        mirror = self._folder.mirror
+        sha = await mirror.commit_tree(imported.tree, [parent], message, author=author, at_ms=at_ms)
+        await mirror.keep(order_ref(self._spec.order_id, "commits", sha), sha)
+        await self._folder.stand_on(sha)
+        self._register.put(msgspec.structs.replace(entry, head_sha=sha))
+        self._untouched_at = sha if imported.clean else None
+        return sha
 
     async def snapshot(self, name: str) -> str:
         check_label(name)
-        async with self._lock.alone():
-            mirror = self._folder.mirror
-            parent = self._active().head_sha or self._spec.base_sha
-            imported = await self._folder.import_tree(parent)
-            sha = await mirror.commit_tree(
-                imported.tree if imported.changed else await mirror.tree_of(parent),
-                [parent],
-                f"Snapshot {name}\n",
-                author=SNAPSHOT_AUTHOR,
-                at_ms=self._folder.host.clock.now_ms(),
-            )
-            await mirror.keep(order_ref(self._spec.order_id, "snapshots", name), sha)
-            return sha
+        mirror = self._folder.mirror
+        parent = self._active().head_sha or self._spec.base_sha
+        imported = await self._folder.import_tree(parent)
+        sha = await mirror.commit_tree(
+            imported.tree if imported.changed else await mirror.tree_of(parent),
+            [parent],
+            f"Snapshot {name}\n",
+            author=SNAPSHOT_AUTHOR,
+            at_ms=self._folder.host.clock.now_ms(),
+        )
+        await mirror.keep(order_ref(self._spec.order_id, "snapshots", name), sha)
+        return sha
 
     async def state(self) -> State:
         found = found_state(self._register.get(self._spec.name), self._folder.repo)
@@ -204,13 +189,12 @@ class LocalSandbox:
             sandbox=self._spec.name,
             uids=set() if alone is None else {alone},
         )
-        async with self._lock.alone():
-            self._untouched_at = None
-            await asyncio.to_thread(self._folder.remove)
-            self._register.index_path(self._spec.name).unlink(missing_ok=True)
-            entry = self._register.get(self._spec.name)
-            if entry is not None and entry.record.status != "TERMINATED":
-                self._record("TERMINATED", None)
+        self._untouched_at = None
+        await asyncio.to_thread(self._folder.remove)
+        self._register.index_path(self._spec.name).unlink(missing_ok=True)
+        entry = self._register.get(self._spec.name)
+        if entry is not None and entry.record.status != "TERMINATED":
+            self._record("TERMINATED", None)
 
     def _active(self) -> Entry:
         entry = self._register.get(self._spec.name)

@@ -21,7 +21,7 @@ from agent_work_orders.sandbox_manager.local.sandbox_folder import Host, Sandbox
 from agent_work_orders.sandbox_manager.local.supervisor_client import SupervisorClient
 from agent_work_orders.sandbox_manager.sandbox import Isolation, Record, Spec, State, sandbox_name
 from agent_work_orders.sandbox_manager.sandbox_types import SANDBOX_TYPES, SandboxType
-from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLock
+from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLocks
 
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -42,6 +42,7 @@ class LocalSandboxes:
         users: AgentUsers | None = None,
         path: str | None = None,
         namespaces: Literal["auto", "off"] = "auto",
+        locks: WorkspaceLocks | None = None,
     ) -> None:
         home.mkdir(parents=True, exist_ok=True)
         self._home = home.resolve()
@@ -50,6 +51,7 @@ class LocalSandboxes:
         for folder in (self._home, self._folder):
             folder.chmod(0o711)
         self.mirrors = mirrors
+        self.locks = locks or WorkspaceLocks()
         self._register = Register(self._home / "sandboxes")
         tag = processes.home_tag(self._home)
         who = users or agent_users()
@@ -61,12 +63,11 @@ class LocalSandboxes:
             path=path or os.environ.get("PATH") or DEFAULT_PATH,
             git=mirrors.git.executable,
         )
-        self._locks: dict[str, WorkspaceLock] = {}
         self.unremoved: list[str] = []
 
     def open(self, spec: Spec) -> LocalSandbox:
-        """The sandbox of an order; nothing is made before `setup`. Two of the same order share
-        their turns. Refused for a spec with a malformed id, commit or branch."""
+        """The sandbox of an order; nothing is made before `setup`. Refused for a spec with a
+        malformed id, commit or branch."""
         check_name(spec.name)
         check_sha(spec.base_sha, field="base_sha")
         check_branch(spec.branch, field="branch")
@@ -84,7 +85,7 @@ class LocalSandboxes:
             self._folder / spec.name,
             self._register.index_path(spec.name),
         )
-        return LocalSandbox(folder, spec, self._register, self._lock(spec.name))
+        return LocalSandbox(folder, spec, self._register)
 
     async def start(self) -> None:
         """Start the supervisor early, so that the first sandbox does not wait for it."""
@@ -104,7 +105,7 @@ class LocalSandboxes:
             record, name = entry.record, entry.spec.name
             wanted = record.order_id in open_orders and record.expires_at_ms > now_ms
             gone = record.status == "TERMINATED" and not (self._folder / name).exists()
-            if wanted or gone or self._lock(name).in_use:
+            if wanted or gone or self.locks.in_use(name):
                 continue
             try:
                 await self._discard(entry.spec)
@@ -121,9 +122,6 @@ class LocalSandboxes:
                     self.unremoved.append(folder.name)
                 else:
                     reaped.append(folder.name)
-        for name in [name for name, item in self._locks.items() if not item.in_use]:
-            if order_in(name) not in open_orders:
-                del self._locks[name]
         return reaped
 
     async def discard(self, order_id: str) -> bool:
@@ -135,7 +133,8 @@ class LocalSandboxes:
         return bool(found)
 
     async def _discard(self, spec: Spec) -> None:
-        await self.open(spec).cleanup()
+        async with self.locks.alone(spec.name):
+            await self.open(spec).cleanup()
 
     async def state(self, order_id: str, part: str = "") -> State:
         repo = self.workspace(order_id, part)
@@ -173,6 +172,3 @@ class LocalSandboxes:
     def close(self) -> None:
         """End the supervisor and with it everything that runs."""
         self._host.supervisor.close()
-
-    def _lock(self, name: str) -> WorkspaceLock:
-        return self._locks.setdefault(name, WorkspaceLock())
