@@ -28,9 +28,9 @@ from agent_work_orders.observability.logs import OrderFiles
 from agent_work_orders.observability.order_log import OrderLog, Sink
 from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.mirrors import Mirrors
+from agent_work_orders.sandbox_manager.factory import SandboxFactory
 from agent_work_orders.sandbox_manager.local.agent_user import agent_users
 from agent_work_orders.sandbox_manager.local.processes import home_tag
-from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes
 from agent_work_orders.security.links import Links
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.settings import Settings, with_kept
@@ -196,10 +196,10 @@ def _with_kept(settings: Settings, store: SqliteStore) -> Settings:
     return with_kept(settings, opened(settings.home, kept, keys=settings.secret_key))
 
 
-def _sandboxes(settings: Settings, home: Path, clock: Clock) -> LocalSandboxes:
+def _sandboxes(settings: Settings, home: Path, clock: Clock) -> SandboxFactory:
     users = agent_users(settings.agent_uid)
     mirrors = Mirrors(home / "mirrors", Git(tag=home_tag(home)))
-    return LocalSandboxes(home, mirrors, clock, users=users)
+    return SandboxFactory(home, mirrors, clock, users=users)
 
 
 def _telling(
@@ -238,7 +238,7 @@ def _rooms(
     settings: Settings,
     home: Path,
     store: SqliteArchive | SqliteStore,
-    sandboxes: LocalSandboxes,
+    sandboxes: SandboxFactory,
     clock: Clock,
 ) -> Rooms:
     """The rooms for looking; who works in them replaces the engine and the log."""

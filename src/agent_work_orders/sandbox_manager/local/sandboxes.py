@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import Failed, Refused
+from agent_work_orders.errors import Failed
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import check_branch, check_order, check_sha
 from agent_work_orders.sandbox_manager.local import descriptor_trees, processes
@@ -20,7 +20,7 @@ from agent_work_orders.sandbox_manager.local.sandbox import LocalSandbox, found_
 from agent_work_orders.sandbox_manager.local.sandbox_folder import Host, SandboxFolder
 from agent_work_orders.sandbox_manager.local.supervisor_client import SupervisorClient
 from agent_work_orders.sandbox_manager.sandbox import Isolation, Record, Spec, State, sandbox_name
-from agent_work_orders.sandbox_manager.sandbox_types import SANDBOX_TYPES, SandboxType
+from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
 from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLocks
 
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -71,13 +71,6 @@ class LocalSandboxes:
         check_name(spec.name)
         check_sha(spec.base_sha, field="base_sha")
         check_branch(spec.branch, field="branch")
-        if spec.sandbox_type not in SANDBOX_TYPES:
-            raise Refused(
-                "sandbox_type_unknown",
-                f"There is no sandbox type {spec.sandbox_type!r} here",
-                hint=f"Use one of {', '.join(SANDBOX_TYPES)}.",
-                field="sandbox_type",
-            )
         folder = SandboxFolder(
             self._host,
             spec,
