@@ -50,6 +50,7 @@ def test_defaults_and_values(tmp_path: Path) -> None:
         ("AWO_STARTS_PER_REPOSITORY_PER_HOUR", "-2"), ("AWO_DRAIN_S", "nan"),
         ("AWO_GITHUB_TIMEOUT_S", "0.5"), ("AWO_GITHUB_TIMEOUT_S", "nan"),
         ("AWO_DRAIN_S", "-1"), ("AWO_DRAIN_S", "inf"), ("AWO_BODY_LIMIT_BYTES", "0"),
+        ("AWO_AGENT_IDLE_S", "-1"), ("AWO_AGENT_IDLE_S", "nan"), ("AWO_AGENT_IDLE_S", "86401"),
         ("AWO_AGENT_UID", "-1"), ("AWO_AGENT_UID", "root"), ("AWO_HOST", "a\nb"),
         ("AWO_AGENT_UID", "0-5"), ("AWO_AGENT_UID", "6-5"), ("AWO_AGENT_UID", "1-2-3"),
         ("AWO_AGENT_UID", "5-2147483648"), ("AWO_AGENT_UID", "5-"), ("AWO_AGENT_UID", "00"),

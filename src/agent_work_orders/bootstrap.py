@@ -222,6 +222,7 @@ def _desk(
         recall=rooms.transcripts.newest,
         redact=redactor.text,
         waits=Waits.of(settings.model_wait_floor_s, settings.model_wait_longest_s),
+        idle_s=settings.agent_idle_s or None,
     )
     return Desk(
         toolbox.make(agents, workspaces, rooms.mirrors, rooms.forges, redactor),
