@@ -17,8 +17,8 @@ from agent_work_orders.observability import logs
 from agent_work_orders.repositories import url
 from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.mirrors import Mirrors
+from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes
 from agent_work_orders.sandbox_manager.sandbox import Spec
-from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
 from agent_work_orders.security.roles import LOCAL_OPERATOR
 from agent_work_orders.settings import load
 from agent_work_orders.work_orders import submit

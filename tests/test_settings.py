@@ -11,7 +11,7 @@ import pytest
 from agent_work_orders import settings
 from agent_work_orders.agent_executor import registry
 from agent_work_orders.errors import Refused
-from agent_work_orders.work_orders.submit import SANDBOX_TYPES
+from agent_work_orders.sandbox_manager.sandbox_types import SANDBOX_TYPES
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "settings.md"
 
@@ -50,6 +50,7 @@ def test_defaults_and_values(tmp_path: Path) -> None:
         ("AWO_STARTS_PER_REPOSITORY_PER_HOUR", "-2"), ("AWO_DRAIN_S", "nan"),
         ("AWO_GITHUB_TIMEOUT_S", "0.5"), ("AWO_GITHUB_TIMEOUT_S", "nan"),
         ("AWO_DRAIN_S", "-1"), ("AWO_DRAIN_S", "inf"), ("AWO_BODY_LIMIT_BYTES", "0"),
+        ("AWO_AGENT_IDLE_S", "-1"), ("AWO_AGENT_IDLE_S", "nan"), ("AWO_AGENT_IDLE_S", "86401"),
         ("AWO_AGENT_UID", "-1"), ("AWO_AGENT_UID", "root"), ("AWO_HOST", "a\nb"),
         ("AWO_AGENT_UID", "0-5"), ("AWO_AGENT_UID", "6-5"), ("AWO_AGENT_UID", "1-2-3"),
         ("AWO_AGENT_UID", "5-2147483648"), ("AWO_AGENT_UID", "5-"), ("AWO_AGENT_UID", "00"),
@@ -138,7 +139,8 @@ def test_a_bad_value_is_told_by_its_shape_unless_it_is_harmless() -> None:
 
 def test_the_names_of_agents_and_sandboxes_are_the_known_ones() -> None:
     assert tuple(registry.DESCRIPTIONS) == settings.AGENTS
-    assert set(settings.SANDBOXES) == set(SANDBOX_TYPES)
+    for name in SANDBOX_TYPES:
+        assert settings.load({"AWO_DEFAULT_SANDBOX": name}).default_sandbox == name
 
 
 def test_an_app_needs_its_key_and_a_key_its_app() -> None:

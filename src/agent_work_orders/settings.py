@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from agent_work_orders.errors import Refused
+from agent_work_orders.sandbox_manager.sandbox_types import SANDBOX_TYPES
 from agent_work_orders.security import given as givens
 from agent_work_orders.security import private_key
 from agent_work_orders.security.redaction import SHORTEST
@@ -27,8 +27,7 @@ Synchronous = Literal["FULL", "NORMAL", "EXTRA"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 AGENTS = ("claude_code", "command", "scripted")
-SANDBOXES = ("git_worktree", "git_branch")
-"""As agent_executor/registry.py and work_orders/submit.py have them, which take time to load."""
+"""As agent_executor/registry.py has them, which takes time to load."""
 MAX_WEBHOOK_SECRETS = 4
 """One in use and one to come are enough; each is tried on every delivery."""
 
@@ -57,6 +56,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     claude_binary: str = ""
     anthropic_base_url: str = ""
     anthropic_api_key: str = ""
+    agent_idle_s: float = 900.0
+    """Longer than Claude Code lets a command of its shell run in silence: ten minutes."""
     model_wait_floor_s: float = 30.0
     model_wait_longest_s: float = 900.0
     github_app_id: int = 0
@@ -136,6 +137,12 @@ FIELDS = (
     Field("AWO_CLAUDE_BINARY", "claude_binary", "Path of the claude program"),
     Field("ANTHROPIC_BASE_URL", "anthropic_base_url", "Address of the model's API"),
     Field("ANTHROPIC_API_KEY", "anthropic_api_key", "Key of the model's API"),
+    Field(
+        "AWO_AGENT_IDLE_S",
+        "agent_idle_s",
+        "Seconds of silence after which an agent is ended, within its time; 0 for no limit",
+        True,
+    ),
     Field(
         "AWO_MODEL_WAIT_FLOOR_S",
         "model_wait_floor_s",
@@ -298,7 +305,7 @@ def _rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
         ("AWO_PORT", 0 <= of.port <= 65_535, "a port is between 0 and 65535"),
         ("AWO_LOG_LEVEL", of.log_level in get_args(LogLevel), "debug, info, warning or error"),
         ("AWO_SYNCHRONOUS", of.synchronous in get_args(Synchronous), "FULL, NORMAL or EXTRA"),
-        ("AWO_DEFAULT_SANDBOX", of.default_sandbox in SANDBOXES, " or ".join(SANDBOXES)),
+        ("AWO_DEFAULT_SANDBOX", of.default_sandbox in SANDBOX_TYPES, " or ".join(SANDBOX_TYPES)),
         ("AWO_DEFAULT_AGENT", of.default_agent in AGENTS, " or ".join(AGENTS)),
         ("AWO_RUNNING_TASKS", of.running_tasks >= 1, "at least one task must be able to run"),
         ("AWO_ORDERS_PER_REPOSITORY", of.orders_per_repository >= 0, no_limit),
@@ -316,11 +323,12 @@ def _rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
         ("AWO_AGENT_UID", givens.is_id_range(of.agent_uid), "a user's number, or first-last"),
         ("ANTHROPIC_BASE_URL", _maybe_address(of.anthropic_base_url), address),
         ("ANTHROPIC_API_KEY", _maybe_secret(of.anthropic_api_key), _LONG_ENOUGH),
+        ("AWO_AGENT_IDLE_S", 0 <= of.agent_idle_s <= 86_400, "0 (no limit) to a day"),
         ("AWO_MODEL_WAIT_FLOOR_S", 1 <= floor_s <= longest_s, "1 s to AWO_MODEL_WAIT_LONGEST_S"),
         ("AWO_MODEL_WAIT_LONGEST_S", longest_s <= 86_400, "seconds, at most a day"),
         ("AWO_AGENT_SCRIPT", _maybe_file(of.agent_script), "a file that can be read"),
         ("AWO_GITHUB_RULES", _maybe_file(of.github_rules), "a file that can be read"),
-        ("AWO_SECRET_KEY", _keys(of.secret_key), "32 bytes in base64 each, by comma"),
+        ("AWO_SECRET_KEY", givens.is_key_list(of.secret_key), "32 bytes in base64 each, by comma"),
         *_github_rules(of),
     )
 
@@ -346,14 +354,6 @@ def _github_rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
         ("GITHUB_API_URL", _address(of.github_api_url), address),
         ("GITHUB_SERVER_URL", _address(of.github_server_url), address),
         ("AWO_GITHUB_TIMEOUT_S", 1 <= of.github_timeout_s <= 30, "1 to 30 seconds"),
-    )
-
-
-def _keys(text: str) -> bool:
-    """Their form; the vault reads them."""
-    parts = [part.strip() for part in text.replace("\n", ",").split(",") if part.strip()]
-    return not text or (
-        bool(parts) and all(re.fullmatch(r"[A-Za-z0-9+/_-]{43}=", part) for part in parts)
     )
 
 

@@ -18,8 +18,8 @@ from agent_work_orders.ids import new_order_id
 from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.url import parse
+from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes
 from agent_work_orders.sandbox_manager.sandbox import Sandbox, Spec
-from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
 from agent_work_orders.testing.conformance.agent import (
     BEAT,
     EDITED,

@@ -223,5 +223,5 @@ async def test_the_sandbox_identifier_is_the_sandboxs_own(
     made = (await client.post("/api/agent-work-orders", json=order_body())).json()
     order_id = made["agent_work_order"]["agent_work_order_id"]
     await reach(client, order_id, "completed")
-    [sandbox] = [one for one in house.context.sandboxes.records() if one.order_id == order_id]
+    [sandbox] = [one for one in await house.context.sandboxes.records() if one.order_id == order_id]
     assert made["agent_work_order"]["sandbox_identifier"] == sandbox.sandbox_identifier

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from crash_driver import Campaign, git
 
-from agent_work_orders.sandbox_manager.processes import home_tag
+from agent_work_orders.sandbox_manager.local.processes import home_tag
 
 AGENT_TOOLS = ("agent.command", "agent.prompt")
 

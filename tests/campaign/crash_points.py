@@ -18,7 +18,7 @@ from agent_work_orders.github_integration.local_forge import LocalForge
 from agent_work_orders.repositories import push
 from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.repositories.mirrors import Mirrors
-from agent_work_orders.sandbox_manager.local import LocalSandbox
+from agent_work_orders.sandbox_manager.local.sandbox import LocalSandbox
 from agent_work_orders.state_manager.sqlite.branches import SqliteBranches
 from agent_work_orders.state_manager.sqlite.idempotency import SqliteIdempotencyKeys
 from agent_work_orders.state_manager.sqlite.journal import SqliteJournal

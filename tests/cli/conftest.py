@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from agent_work_orders.cli.main import app
-from agent_work_orders.sandbox_manager.processes import home_tag, tagged
+from agent_work_orders.sandbox_manager.local.processes import home_tag, tagged
 
 ENTRY = "from agent_work_orders.cli.main import main; main()"
 

@@ -1,4 +1,4 @@
-"""Two agents that attack the host's hands: one has the folders, the other a user of its own.
+"""Two agents that attack the host: one has the folders, the other a user of its own.
 
 The first opens folders of its workspace again and again, opens them up for everybody and hands
 their descriptors over an abstract socket. Both exchange, as fast as they can, what is in them with

@@ -16,8 +16,8 @@ from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.url import parse
+from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes
 from agent_work_orders.sandbox_manager.sandbox import SandboxType
-from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
 
 
 def git(folder: Path, *arguments: str) -> str:

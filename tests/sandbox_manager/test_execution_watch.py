@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from agent_work_orders.clock import SystemClock
-from agent_work_orders.sandbox_manager.execution import _Running
+from agent_work_orders.sandbox_manager.local.execution import _Running
 
 
 @pytest.mark.parametrize("turns", range(6))

@@ -15,7 +15,7 @@ from tests.sandbox_manager.test_without_root import NOBODY, as_nobody, interpret
 
 from agent_work_orders.ids import new_order_id
 from agent_work_orders.repositories.origin import folders_of
-from agent_work_orders.sandbox_manager.protection import Case, describe
+from agent_work_orders.sandbox_manager.local.protection import Case, describe
 from agent_work_orders.sandbox_manager.sandbox import Spec
 
 # A hostile agent: what it tries to write, and how the shell is told to go on.
@@ -45,7 +45,7 @@ PROGRAM = textwrap.dedent(
     from agent_work_orders.repositories.mirrors import Mirrors
     from agent_work_orders.repositories.url import parse
     from agent_work_orders.sandbox_manager.sandbox import Spec
-    from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
+    from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes
     from agent_work_orders.settings import Settings
 
     async def main(home, source, script):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agent_work_orders.errors import Environmental, Permanent, Refused
-from agent_work_orders.sandbox_manager import trees
+from agent_work_orders.sandbox_manager.local import descriptor_trees
 from agent_work_orders.testing.conformance.sandbox import committed, order, ready, shell
 
 # Keys by which git runs programs, each with a program that leaves a trace.
@@ -522,14 +522,14 @@ async def test_one_sandbox_that_cannot_be_removed_stops_nothing(
     bench: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stuck, closed = await ready(bench), await ready(bench)
-    remove = trees.remove
+    remove = descriptor_trees.remove
 
     def refuse(folder: Path) -> None:
         if folder.name in stuck.sandbox_identifier:
             raise PermissionError(folder)
         remove(folder)
 
-    monkeypatch.setattr(trees, "remove", refuse)
+    monkeypatch.setattr(descriptor_trees, "remove", refuse)
     assert await bench.sandboxes.reap(set(), 0) == [closed.sandbox_identifier]
     assert bench.sandboxes.unremoved == [stuck.sandbox_identifier]
 

@@ -59,7 +59,7 @@ async def test_killed_while_it_writes_a_file(bench: Any) -> None:
     root = bench.sandboxes.workspace(spec.order_id)
     for step in range(1, MOST):
         content = f"{step}\n".encode()
-        workspace = bench.sandboxes.open(spec)._workspace
+        workspace = bench.sandboxes.open(spec)._folder
         cut = killed_at(step, lambda: workspace.write_file("a/b/new", content))  # noqa: B023
         assert names(root) <= BASE | {"a", "a/b", "a/b/new"}
         sandbox = bench.sandboxes.open(spec)
@@ -84,7 +84,7 @@ async def test_killed_while_it_writes_a_private_file(bench: Any) -> None:
     await bench.sandboxes.open(spec).setup()
     home = bench.sandboxes.workspace(spec.order_id).parent / "home"
     for step in range(1, MOST):
-        workspace = bench.sandboxes.open(spec)._workspace
+        workspace = bench.sandboxes.open(spec)._folder
         if not killed_at(step, lambda: workspace.put_private("key", b"whole")):  # noqa: B023
             break
         assert names(home) <= {".gitconfig", "key"}
@@ -101,7 +101,7 @@ async def test_killed_while_it_empties_the_private_folders(bench: Any) -> None:
     use = 'for d in "$HOME" "$TMPDIR"; do mkdir -p "$d/a/b" && echo > "$d/a/b/c" || exit 1; done'
     for step in range(1, MOST):
         assert (await sandbox.execute(["/bin/sh", "-c", use])).success, step
-        cut = killed_at(step, sandbox._workspace.empty_private)
+        cut = killed_at(step, sandbox._folder.empty_private)
         sandbox = bench.sandboxes.open(spec)
         await sandbox.setup()
         assert (await sandbox.execute(["true"])).success, step
@@ -125,7 +125,7 @@ async def test_killed_in_a_checkout_it_is_nobodys_work(
     async def killed(_sha: str) -> None:
         raise SystemExit("kill -9")
 
-    monkeypatch.setattr(sandbox._workspace, "reset", killed)
+    monkeypatch.setattr(sandbox._folder, "reset", killed)
     await sandbox.execute(["true"])
     with pytest.raises(SystemExit):
         await sandbox.checkout(spec.base_sha)
@@ -141,7 +141,7 @@ async def test_killed_while_it_writes_a_git_directory(bench: Any, deed: str) -> 
     root = bench.sandboxes.workspace(spec.order_id)
     await bench.sandboxes.open(spec).setup()
     for step in range(1, MOST, 4):
-        workspace = bench.sandboxes.open(spec)._workspace
+        workspace = bench.sandboxes.open(spec)._folder
         if deed == "adopt":
             await workspace.import_tree(bench.base_sha)
             (root.parent / "import" / "pack").touch()

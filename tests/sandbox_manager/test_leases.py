@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent_work_orders.errors import Environmental
-from agent_work_orders.sandbox_manager.agent_user import AgentUsers
-from agent_work_orders.sandbox_manager.leases import Leases
+from agent_work_orders.sandbox_manager.local.agent_user import AgentUsers
+from agent_work_orders.sandbox_manager.local.leases import Leases
 
 USERS = AgentUsers(first=1_900_000_000, last=1_900_000_003)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent_work_orders.sandbox_manager.leftovers import FOLDERS, MOST_NAMED, SIGNATURE, LeftOut
-from agent_work_orders.sandbox_manager.sandbox import Sandbox
+from agent_work_orders.sandbox_manager.leftovers import FOLDERS, MOST_NAMED, SIGNATURE
+from agent_work_orders.sandbox_manager.sandbox import LeftOut, Sandbox
 from agent_work_orders.testing.conformance.sandbox import AT_MS, AUTHOR, ready, shell
 
 TAG = f"printf '{SIGNATURE}\\n' >"

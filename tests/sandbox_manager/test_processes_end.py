@@ -16,9 +16,9 @@ import pytest
 
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.repositories.mirrors import Mirrors
-from agent_work_orders.sandbox_manager import processes
+from agent_work_orders.sandbox_manager.local import processes
+from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes
 from agent_work_orders.sandbox_manager.sandbox import Sandbox
-from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
 from agent_work_orders.testing.conformance.sandbox import order
 
 # A daemon by the book: forked twice, its own session, its own name, nothing inherited.
@@ -128,7 +128,7 @@ SERVER = textwrap.dedent(
     from agent_work_orders.repositories.git import Git
     from agent_work_orders.repositories.mirrors import Mirrors
     from agent_work_orders.sandbox_manager.sandbox import Spec
-    from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
+    from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes
 
     async def main(home, key, sha, order_id, mode, *argv):
         home = Path(home)
@@ -196,7 +196,7 @@ async def test_sweep_kills_by_tag_and_nothing_else(bench: Any, marker: str) -> N
 async def test_the_supervisor_is_started_again_when_it_died(bench: Any) -> None:
     sandbox = bench.sandboxes.open(order(bench))
     await sandbox.setup()
-    process = bench.sandboxes._place.nursery._process
+    process = bench.sandboxes._host.supervisor._process
     process.kill()
     process.wait()
     assert (await sandbox.execute(["true"])).success
@@ -212,8 +212,8 @@ async def test_many_short_programs_leave_nothing(bench: Any) -> None:
         done = await asyncio.gather(*(sandbox.execute(["true"]) for _ in range(10)))
         assert all(item.success for item in done)
     assert len(os.listdir("/proc/self/fd")) == before
-    nursery = bench.sandboxes._place.nursery._process.pid
-    children = Path(f"/proc/{nursery}/task/{nursery}/children")
+    supervisor = bench.sandboxes._host.supervisor._process.pid
+    children = Path(f"/proc/{supervisor}/task/{supervisor}/children")
     for _ in range(200):
         # The guard that is kept ready for the next program may be on its way.
         if len(children.read_text().split()) == 1:
@@ -225,8 +225,8 @@ async def test_many_short_programs_leave_nothing(bench: Any) -> None:
 async def test_a_killed_spare_guard_is_replaced(bench: Any) -> None:
     sandbox = bench.sandboxes.open(order(bench))
     await sandbox.setup()
-    nursery = bench.sandboxes._place.nursery._process.pid
-    children = Path(f"/proc/{nursery}/task/{nursery}/children")
+    supervisor = bench.sandboxes._host.supervisor._process.pid
+    children = Path(f"/proc/{supervisor}/task/{supervisor}/children")
     for _ in range(3):
         for spare in children.read_text().split():
             os.kill(int(spare), signal.SIGKILL)

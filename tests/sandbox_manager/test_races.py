@@ -1,4 +1,4 @@
-"""Colluding agents exchange files, folders and links under the host's hands: nothing outside of
+"""Colluding agents exchange files, folders and links while the host works: nothing outside of
 their workspaces is read, written or given away. The control shows that the attack is one."""
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import pytest
 from tests.sandbox_manager import colluders
 
 from agent_work_orders.errors import AgentWorkOrdersError
-from agent_work_orders.sandbox_manager import files, hands, trees
-from agent_work_orders.sandbox_manager.agent_user import AgentUser
+from agent_work_orders.sandbox_manager.local import descriptor_files, descriptor_trees, files
+from agent_work_orders.sandbox_manager.local.agent_user import AgentUser
 from agent_work_orders.testing.conformance.sandbox import order
 
 # TEST_RACE_S=600 for a long one.
@@ -96,10 +96,10 @@ def attacked(
 
 def deeds(workspace: Any, sha: str) -> dict[str, Callable[[], Any]]:
     """Every place where the host writes, reads, measures or removes in an agent's tree."""
-    folder, branch = workspace.folder, workspace._spec.branch
+    folder, branch = workspace.path, workspace._spec.branch
 
     def remove_inner() -> None:
-        with hands.opened(folder / "tmp") as tmp:
+        with descriptor_files.opened(folder / "tmp") as tmp:
             workspace.staging.take(tmp, "deep")
 
     def remake() -> None:
@@ -120,7 +120,7 @@ def deeds(workspace: Any, sha: str) -> dict[str, Callable[[], Any]]:
         "read": lambda: workspace.read_file("README.md", 1_000_000),
         "read deep": lambda: workspace.read_file(f".git/refs/heads/{branch}", 1_000),
         "read index": lambda: workspace.read_file(".git/index", 1_000_000),
-        "measure": lambda: trees.size_bytes(folder),
+        "measure": lambda: descriptor_trees.size_bytes(folder),
         "remove": remove_inner,
         "clear": lambda: workspace._clear(sha),
         "adopt": workspace.adopt,
@@ -130,16 +130,18 @@ def deeds(workspace: Any, sha: str) -> dict[str, Callable[[], Any]]:
 
 def filled(workspace: Any) -> None:
     """What the deeds need, put there by the agents' own user."""
-    with contextlib.suppress(OSError), hands.opened(workspace.folder) as top:
+    with contextlib.suppress(OSError), descriptor_files.opened(workspace.path) as top:
         for name in ("tmp/deep/er", "repo/a/b"):
             with contextlib.suppress(OSError):
-                fd = hands.descend(top, name.split("/"), workspace.staging.step(workspace.user))
+                fd = descriptor_files.descend(
+                    top, name.split("/"), workspace.staging.step(workspace.user)
+                )
                 os.close(fd)
         with contextlib.suppress(OSError, AgentWorkOrdersError):
             workspace.write_file(".git/index", b"index")
         for name in ("pack", "index"):
             with contextlib.suppress(OSError, AgentWorkOrdersError):
-                place = workspace.folder / "import"
+                place = workspace.path / "import"
                 files.write(workspace.staging, place, name, b"data", workspace.user)
 
 
@@ -150,12 +152,12 @@ async def test_nothing_outside_is_touched(bench: Any, folder: Path, canary: Path
     spec = order(bench)
     sandbox = bench.sandboxes.open(spec)
     await sandbox.setup()
-    workspace = sandbox._workspace
+    workspace = sandbox._folder
     before = fingerprint(canary)
     leaked = []
     rounds: dict[str, int] = {}
     ends_at = time.monotonic() + BUDGET_S
-    with attacked(folder, workspace.folder, canary, workspace.user.uid) as swaps:
+    with attacked(folder, workspace.path, canary, workspace.user.uid) as swaps:
         while time.monotonic() < ends_at or swaps() < LEAST_SWAPS:
             for name, deed in deeds(workspace, bench.base_sha).items():
                 filled(workspace)
@@ -167,7 +169,7 @@ async def test_nothing_outside_is_touched(bench: Any, folder: Path, canary: Path
                 index = workspace._index_path
                 if index.exists() and SECRET in index.read_bytes():
                     leaked.append(f"index by {name}")
-                if not workspace.folder.exists() or not hands.is_folder(workspace.repo):
+                if not workspace.path.exists() or not descriptor_files.is_folder(workspace.repo):
                     workspace.make_folders()
             assert fingerprint(canary) == before, "touched"
         print(swaps(), "swaps;", rounds)
@@ -175,7 +177,7 @@ async def test_nothing_outside_is_touched(bench: Any, folder: Path, canary: Path
     assert set(rounds) == set(deeds(workspace, "")), "each succeeded at times"
     await sandbox.cleanup()
     assert fingerprint(canary) == before
-    assert not workspace.folder.exists()
+    assert not workspace.path.exists()
 
 
 def naive_git(path: Path, user: AgentUser) -> None:
@@ -195,17 +197,17 @@ def naive_git(path: Path, user: AgentUser) -> None:
 @pytest.mark.fault("N4")
 @pytest.mark.timeout(300)
 async def test_by_path_it_would_be(bench: Any, folder: Path, canary: Path) -> None:
-    """The control: the same agents against hands that name things by path."""
+    """The control: the same agents against a host that names things by path."""
     sandbox = bench.sandboxes.open(order(bench))
     await sandbox.setup()
-    workspace = sandbox._workspace
+    workspace = sandbox._folder
     before = fingerprint(canary)
     ends_at = time.monotonic() + 120
     chosen = ("repo/.git", "repo/.git/refs", "repo/.git/objects")
-    with attacked(folder, workspace.folder, canary, workspace.user.uid, *chosen):
+    with attacked(folder, workspace.path, canary, workspace.user.uid, *chosen):
         while fingerprint(canary) == before and time.monotonic() < ends_at:
             with contextlib.suppress(OSError, AgentWorkOrdersError):
-                with hands.opened(workspace.repo) as repo:
+                with descriptor_files.opened(workspace.repo) as repo:
                     workspace.staging.take(repo, ".git")
                 naive_git(workspace.repo / ".git", workspace.user)
     assert fingerprint(canary) != before

@@ -21,9 +21,9 @@ from agent_work_orders.errors import Environmental, Refused
 from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.url import parse
-from agent_work_orders.sandbox_manager.agent_user import AgentUsers, agent_users
+from agent_work_orders.sandbox_manager.local.agent_user import AgentUsers, agent_users
+from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes
 from agent_work_orders.sandbox_manager.sandbox import Sandbox
-from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
 from agent_work_orders.testing.conformance.sandbox import committed, order, ready, shell
 
 ROOT = os.geteuid() == 0
@@ -209,7 +209,7 @@ async def test_an_order_keeps_its_user(house: Any, folder: Path) -> None:
     await sandbox.write_file("kept", b"1")
     uid = await user_of(sandbox)
     assert (await sandbox.execute(["id", "-G"])).stdout.split() == [str(uid).encode()]
-    (record,) = bench.sandboxes.records()
+    (record,) = await bench.sandboxes.records()
     assert record.connection["uid"] == uid
     bench.sandboxes.close()
     again = await house("one")
@@ -272,7 +272,7 @@ async def test_processes_without_a_tag_are_found_by_their_user(house: Any) -> No
 def test_a_container_without_the_users_is_told() -> None:
     program = (
         "import sys\n"
-        "from agent_work_orders.sandbox_manager.agent_user import agent_users\n"
+        "from agent_work_orders.sandbox_manager.local.agent_user import agent_users\n"
         "try: agent_users(sys.argv[1])\n"
         "except Exception as e: print(e.code, e.message, e.hint)"
     )
@@ -289,7 +289,7 @@ def test_a_container_without_the_users_is_told() -> None:
 def test_a_container_with_few_users_gets_a_smaller_range() -> None:
     program = (
         "import ctypes, os, sys\n"
-        "from agent_work_orders.sandbox_manager.agent_user import agent_users\n"
+        "from agent_work_orders.sandbox_manager.local.agent_user import agent_users\n"
         "assert ctypes.CDLL(None).unshare(0x10000000) == 0\n"
         "print('apart', flush=True); sys.stdin.readline()\n"
         "print(agent_users().words())"

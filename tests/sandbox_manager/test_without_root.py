@@ -28,7 +28,7 @@ PROGRAM = textwrap.dedent(
     from agent_work_orders.repositories.push import push
     from agent_work_orders.repositories.url import parse
     from agent_work_orders.sandbox_manager.sandbox import Spec
-    from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
+    from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes
 
     async def main(home, source, mode):
         mirrors = Mirrors(Path(home) / "mirrors", Git())

@@ -25,7 +25,7 @@ from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import order_ref
 from agent_work_orders.repositories.url import parse
-from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
+from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.state_manager.artifacts import Artifact
 from agent_work_orders.state_manager.ledger import Entry
@@ -101,6 +101,7 @@ class Bench:
         self.redactor = Redactor([CANARY])
         self.forges: Callable[[LocalForge], Forges] = Forges
         self.git = Git()
+        self.idle_s: float | None = None
         self.start()
 
     def start(self, *, crash_at: str | None = None) -> None:
@@ -118,6 +119,7 @@ class Bench:
             sink=lambda _order, _path, line: self.transcript.append(line),
             recall=lambda _order, _path: list(decode(b"".join(self.transcript)).entries),
             redact=self.redactor.text,
+            idle_s=self.idle_s,
         )
         forges = self.forges(self.forge)
         tools = toolbox.make(agents, self.workspaces, self.mirrors, forges, self.redactor)

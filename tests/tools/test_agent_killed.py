@@ -40,7 +40,7 @@ async def test_an_agent_that_is_killed(bench: Bench, how: str) -> None:
     await goes_on(bench, failed, given)
 
 
-@pytest.mark.parametrize("which", ["the nursery", "the one of this execution"])
+@pytest.mark.parametrize("which", ["the supervisor", "the one of this execution"])
 async def test_a_supervisor_that_is_killed(bench: Bench, which: str) -> None:
     given = order("sleep 600")
     working = asyncio.create_task(
@@ -48,10 +48,10 @@ async def test_a_supervisor_that_is_killed(bench: Bench, which: str) -> None:
     )
     while not (bench.repo / "half").exists():
         await asyncio.sleep(0.05)
-    nursery = bench.sandboxes._place.nursery._process.pid  # type: ignore[union-attr]
-    victims = [str(nursery)]
-    if which != "the nursery":
-        victims = Path(f"/proc/{nursery}/task/{nursery}/children").read_text().split()
+    supervisor = bench.sandboxes._host.supervisor._process.pid  # type: ignore[union-attr]
+    victims = [str(supervisor)]
+    if which != "the supervisor":
+        victims = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split()
     for victim in victims:
         os.kill(int(victim), signal.SIGKILL)
     await goes_on(bench, await working, given)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from bench import CANARY, Bench
 
@@ -69,3 +71,17 @@ async def test_output_is_bounded_and_clean(bench: Bench) -> None:
     assert len(ran["stdout"]) <= 16 * 1024
     assert "[redacted]" in ran["stdout"] and CANARY not in ran["stdout"]
     assert ran["stdout"].endswith("�")
+
+
+@pytest.mark.parametrize("after", ["nothing", "a task that failed"])
+async def test_programs_share_the_workspace_from_the_first_moment(bench: Bench, after: str) -> None:
+    """Each ends only when the other has begun: neither waits for the other's end."""
+    if after != "nothing":
+        chosen = {"agent": {"name": "command", "argv": ["sh", "-c", "exit 3"]}}
+        await bench.fail("agent.prompt", prompt="go", order=chosen)
+    meet = 'echo > "$0"; until [ -e "$1" ]; do sleep 0.05; done; echo met'
+    both = await asyncio.gather(
+        bench.do("sandbox.exec", path="one", argv=["sh", "-c", meet, "a", "b"]),
+        bench.do("sandbox.exec", path="two", argv=["sh", "-c", meet, "b", "a"]),
+    )
+    assert [ran["stdout"] for ran in both] == ["met\n", "met\n"]

@@ -256,7 +256,8 @@ async def test_an_agent_goes_on_while_a_sandbox_of_tests_expires(bare: Bench) ->
     await bare.do("tests.run", command=["true"])
     agent = asyncio.ensure_future(bare.do("sandbox.exec", argv=["sh", "-c", "sleep 1; echo lived"]))
     await asyncio.sleep(0.4)
-    tested = next(one for one in bare.sandboxes.records() if "tests" in one.sandbox_identifier)
+    records = await bare.sandboxes.records()
+    tested = next(one for one in records if "tests" in one.sandbox_identifier)
     reaped = await bare.sandboxes.reap({ORDER}, tested.expires_at_ms)
     assert reaped == [tested.sandbox_identifier]
     assert (await agent)["stdout"] == "lived\n"

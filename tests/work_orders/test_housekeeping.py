@@ -11,7 +11,7 @@ import structlog
 from site_bench import IDLE, Site
 
 from agent_work_orders.cli import checkup
-from agent_work_orders.sandbox_manager import trees
+from agent_work_orders.sandbox_manager.local import descriptor_trees
 from agent_work_orders.settings import load
 from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
 
@@ -26,7 +26,7 @@ async def test_what_cannot_be_removed_is_logged_and_shown_by_doctor(
     await site.restart()  # what the order's end takes with it is gone now
     assert not stuck.exists()
     stuck.mkdir()
-    remove = trees.remove
+    remove = descriptor_trees.remove
 
     def refuse(folder: Path) -> None:
         if folder == stuck:
@@ -38,7 +38,7 @@ async def test_what_cannot_be_removed_is_logged_and_shown_by_doctor(
         return next(one for one in await checkup.examine(settings) if one.check == "workspaces")
 
     with monkeypatch.context() as patched:
-        patched.setattr(trees, "remove", refuse)
+        patched.setattr(descriptor_trees, "remove", refuse)
         capsys.readouterr()
         await site.restart()
         identifier = f"git_worktree-{order_id}"

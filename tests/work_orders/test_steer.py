@@ -150,10 +150,20 @@ async def test_verbs_that_race_leave_a_defined_state(site: Site) -> None:
         await _until(site, order_id, ("cancelled",))
 
 
+async def test_the_servers_limit_of_silence_ends_an_agent(site: Site) -> None:
+    site.environ["AWO_AGENT_IDLE_S"] = "1"
+    await site.restart()
+    agent = {"name": "command", "argv": ["sleep", "600"]}
+    order_id = await site.submit(agent=agent, agent_timeout_s=3_600)
+    record = await site.until(order_id, "failed")
+    assert record.error_code == "agent_timeout"
+    assert "AWO_AGENT_IDLE_S" in (record.error_hint or "")
+
+
 async def test_cancelling_ends_the_agent(site: Site) -> None:
     script = "default: [{run: [sh, -c, 'touch begun; sleep 61.5']}]"
     order_id = await site.submit(script=script)
-    folder = site.context.sandboxes.workspace(order_id)
+    folder = site.context.home / "workspaces" / order_id / "repo"
     async with asyncio.timeout(10):
         while not (folder / "begun").exists():
             await asyncio.sleep(0.01)

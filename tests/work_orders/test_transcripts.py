@@ -136,7 +136,7 @@ async def test_an_order_that_is_retried_remembers_in_its_new_sandbox(site: Site)
     order_id = await site.submit(agent=agent)
     await site.until(order_id, "failed")
     await site.restart()
-    assert not site.context.sandboxes.workspace(order_id).exists()
+    assert not (await site.context.sandboxes.state(order_id)).exists
     await steer.retry(site.context, order_id, LOCAL_OPERATOR)
     await site.until(order_id, "completed")
     branch = f"feat-{order_id}"

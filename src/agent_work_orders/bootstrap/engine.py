@@ -57,6 +57,7 @@ def desk_of(
         recall=around.transcripts.newest,
         redact=redactor.text,
         waits=Waits.of(settings.model_wait_floor_s, settings.model_wait_longest_s),
+        idle_s=settings.agent_idle_s or None,
     )
     return Desk(
         toolbox.make(agents, workspaces, around.mirrors, around.forges, redactor),

@@ -19,9 +19,9 @@ from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.github_integration.local_forge import LocalForge
 from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.mirrors import Mirrors
-from agent_work_orders.sandbox_manager.agent_user import agent_users
-from agent_work_orders.sandbox_manager.processes import home_tag
-from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
+from agent_work_orders.sandbox_manager.factory import SandboxFactory
+from agent_work_orders.sandbox_manager.local.agent_user import agent_users
+from agent_work_orders.sandbox_manager.local.processes import home_tag
 from agent_work_orders.settings import Settings
 from agent_work_orders.state_manager.store import Store
 from agent_work_orders.tools import toolbox
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     mirrors: Mirrors
-    sandboxes: LocalSandboxes
+    sandboxes: SandboxFactory
     agents: Registry
     reviews: LocalForge
     forges: Forges
@@ -83,7 +83,7 @@ def surroundings(
     hub = None if github is None else github.forge
     return Surroundings(
         mirrors=mirrors,
-        sandboxes=LocalSandboxes(home, mirrors, clock, users=users),
+        sandboxes=SandboxFactory(home, mirrors, clock, users=users),
         agents=Registry(clock, claude=_claude(settings), script=_script(settings)),
         reviews=reviews,
         forges=Forges(reviews, hub, settings.github_server_url),

@@ -160,8 +160,8 @@ def _webhooks(settings: Settings) -> Iterator[Finding]:
 async def _protection(settings: Settings) -> Finding:
     from agent_work_orders.repositories.git import Git
     from agent_work_orders.repositories.mirrors import Mirrors
-    from agent_work_orders.sandbox_manager.agent_user import agent_users
-    from agent_work_orders.sandbox_manager.sandboxes import LocalSandboxes
+    from agent_work_orders.sandbox_manager.local.agent_user import agent_users
+    from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes
 
     with tempfile.TemporaryDirectory(prefix="awo-doctor-") as folder:
         home = Path(folder)
@@ -182,7 +182,7 @@ async def _protection(settings: Settings) -> Finding:
 
 
 def _leftovers(settings: Settings) -> Iterator[Finding]:
-    from agent_work_orders.sandbox_manager.processes import home_tag, tagged
+    from agent_work_orders.sandbox_manager.local.processes import home_tag, tagged
     from agent_work_orders.state_manager import lock
 
     if not settings.home.exists() or lock.read_owner(settings.home) is not None:

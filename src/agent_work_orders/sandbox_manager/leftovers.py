@@ -16,9 +16,8 @@ for commit_size.py.
 
 from __future__ import annotations
 
-import msgspec
-
 from agent_work_orders.sandbox_manager import commit_size
+from agent_work_orders.sandbox_manager.sandbox import LeftOut
 
 MOST_NAMED = 20
 FOLDERS = (
@@ -28,18 +27,6 @@ FOLDERS = (
 FILES = ("*.py[co]", ".DS_Store", "Thumbs.db")
 SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55"
 """Of the Cache Directory Tagging Specification."""
-
-
-class LeftOut(msgspec.Struct, frozen=True):
-    """How many untracked files and folders were not committed, and the first names."""
-
-    count: int = 0
-    names: tuple[str, ...] = ()
-
-    def words(self) -> list[str]:
-        """The names, with how many more there are."""
-        more = self.count - len(self.names)
-        return [*self.names, f"and {more} more"] if more > 0 else list(self.names)
 
 
 _PATTERNS = " ".join(f"'{word}'" for word in (*(f"{name}/" for name in FOLDERS), *FILES))

@@ -10,14 +10,13 @@ Codes: `sandbox_setup_failed`, `sandbox_lost` (the workspace is gone), `sandbox_
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import msgspec
 
-from agent_work_orders.sandbox_manager.leftovers import LeftOut
+from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
+from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLocks
 
-SandboxType = Literal["git_branch", "git_worktree"]
 Ended = Literal["exited", "timed_out", "cancelled", "idle"]
 Status = Literal["PROVISIONING", "ACTIVE", "TERMINATED", "FAILED"]
 
@@ -44,7 +43,11 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         """Of the sandbox among all others."""
-        return f"{self.order_id}.{self.part}" if self.part else self.order_id
+        return sandbox_name(self.order_id, self.part)
+
+
+def sandbox_name(order_id: str, part: str) -> str:
+    return f"{order_id}.{part}" if part else order_id
 
 
 class Execution(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +68,18 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True):
         return self.ended == "exited" and self.exit_code == 0
 
 
+class LeftOut(msgspec.Struct, frozen=True):
+    """How many untracked files and folders were not committed, and the first names."""
+
+    count: int = 0
+    names: tuple[str, ...] = ()
+
+    def words(self) -> list[str]:
+        """The names, with how many more there are."""
+        more = self.count - len(self.names)
+        return [*self.names, f"and {more} more"] if more > 0 else list(self.names)
+
+
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """SB4: what is known about a sandbox, also after it is gone."""
 
@@ -81,6 +96,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
+    """`workspace` says where it is, in words for people: not a path that the host may use."""
+
     exists: bool
     workspace: str | None
     head_sha: str | None
@@ -102,7 +119,11 @@ Output = Callable[[Literal["stdout", "stderr"], bytes], None]
 
 
 class Sandbox(Protocol):
-    """One order's place to work. Created by a `Sandboxes` factory; not shared by two orders."""
+    """One order's place to work. Created by a `Sandboxes` factory; not shared by two orders.
+
+    Whoever calls holds its lock (`Sandboxes.locks`): shared to execute, to read and to write a
+    file; alone for all else, which changes the whole workspace. Nothing here takes it.
+    """
 
     sandbox_identifier: str
     sandbox_type: SandboxType
@@ -193,7 +214,9 @@ class Sandbox(Protocol):
         """
         ...
 
-    async def state(self) -> State: ...
+    async def state(self) -> State:
+        """With its size, which takes a walk through all of its files."""
+        ...
 
     async def snapshot(self, name: str) -> str:
         """Keep the present tree under a name in the mirror; returns its sha. Moves nothing."""
@@ -207,12 +230,21 @@ class Sandbox(Protocol):
 class Sandboxes(Protocol):
     """The factory and the register."""
 
+    locks: WorkspaceLocks
+    """Of every sandbox, by the name in its spec. `reap` and `discard` take them; no other lock
+    guards a workspace."""
     unremoved: list[str]
     """What the last `reap` could not remove, by its identifier; the next one tries again."""
 
     def isolation(self, sandbox_type: SandboxType) -> Isolation: ...
 
-    def open(self, spec: Spec) -> Sandbox: ...
+    def open(self, spec: Spec) -> Sandbox:
+        """The sandbox of an order; nothing is made before its `setup`."""
+        ...
+
+    async def start(self) -> None:
+        """Make ready early, so that the first sandbox does not have to wait for it."""
+        ...
 
     async def sweep(self) -> int:
         """Kill every process of a previous server by its order tag, before anything is retried.
@@ -229,6 +261,13 @@ class Sandboxes(Protocol):
         any."""
         ...
 
-    def workspace(self, order_id: str, part: str = "") -> Path: ...
+    async def state(self, order_id: str, part: str = "") -> State:
+        """Of a sandbox, also one that an earlier server made. Quick, so without its size; nothing
+        is started for it."""
+        ...
 
-    def records(self) -> list[Record]: ...
+    async def records(self) -> list[Record]: ...
+
+    def close(self) -> None:
+        """End everything that runs; what was made stays for the next server."""
+        ...

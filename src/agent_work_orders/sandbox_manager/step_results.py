@@ -10,8 +10,7 @@ from agent_work_orders.errors import Environmental, Permanent, Transient
 from agent_work_orders.repositories.failure import said
 from agent_work_orders.repositories.refname import is_sha
 from agent_work_orders.sandbox_manager import commit_size, leftovers
-from agent_work_orders.sandbox_manager.leftovers import LeftOut
-from agent_work_orders.sandbox_manager.sandbox import Execution
+from agent_work_orders.sandbox_manager.sandbox import Execution, LeftOut
 
 # How git says that it left something out. It cuts a line at 4 KiB, which loses the reason of a path
 # beyond PATH_MAX, and it does not count it as a failure.
@@ -32,7 +31,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_tree(done: Execution) -> Imported:
-    """What inside.TREE said. Paths that git refuses (look-alikes of `.git`) are left out."""
+    """What git_steps.TREE said. Paths that git refuses (look-alikes of `.git`) are left out."""
     if any(sign in done.stderr for sign in _UNREADABLE):
         raise Permanent(
             "changes_unreadable",

@@ -59,6 +59,14 @@ def is_id_range(text: str) -> bool:
     return 0 < int(found[1]) <= int(found[2] or found[1]) < 2**31
 
 
+def is_key_list(text: str) -> bool:
+    """Nothing, or keys of 32 bytes by comma or line: their form only, the vault reads them."""
+    parts = [part.strip() for part in text.replace("\n", ",").split(",") if part.strip()]
+    return not text or (
+        bool(parts) and all(re.fullmatch(r"[A-Za-z0-9+/_-]{43}=", part) for part in parts)
+    )
+
+
 def is_plain_address(text: str) -> bool:
     """http or https, a host, and nothing that could carry a credential."""
     try:

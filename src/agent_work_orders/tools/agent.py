@@ -55,8 +55,11 @@ class Agents:
         redact: Callable[[str], str],
         env: Mapping[str, str] | None = None,
         waits: Waits | None = None,
+        idle_s: float | None = None,
     ) -> None:
+        """`idle_s`: an agent that says nothing for so long is ended; None: it may be silent."""
         self.workspaces = workspaces
+        self._idle_s = idle_s
         self._registry = registry
         self._means = Means(
             sink=sink, recall=recall, redact=redact, env=env, waits=waits or Waits()
@@ -83,6 +86,7 @@ class Agents:
                 model=model or (said.command.model if said.command else None),
                 max_turns=max_turns,
                 timeout_s=ctx.order.agent_timeout_s or ctx.timeout_s,
+                idle_s=self._idle_s,
                 instructions=instructions.gather(tree),
             )
 

@@ -76,11 +76,17 @@ def meaning(
                 f"The agent reached its limit: {message}",
                 hint="Give it more turns or budget, or a smaller task, and retry.",
             )
-        case "timeout" | "idle":
+        case "timeout":
             return Permanent(
                 "agent_timeout",
                 f"The agent did not end in time: {message}",
                 hint="Give the task a larger `timeout`, or find out what it waits for.",
+            )
+        case "idle":
+            return Permanent(
+                "agent_timeout",
+                f"The agent did not end in time: {message}",
+                hint="Set a larger AWO_AGENT_IDLE_S, or find out what it waits for.",
             )
         case "crashed" | "interrupted":
             return Transient(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from agent_work_orders.errors import Environmental, Permanent, Refused
-from agent_work_orders.sandbox_manager.git_directory import IDENTITY
+from agent_work_orders.sandbox_manager.git_steps import IDENTITY
 from agent_work_orders.sandbox_manager.sandbox import Execution, Sandbox
 from agent_work_orders.test_pipeline import counting, detection, environment, junit
 from agent_work_orders.test_pipeline.counting import Counts

@@ -18,7 +18,7 @@ from agent_work_orders.workflow_engine.events import Usage
 JsonObject = dict[str, Any]
 
 # What an agent's tree, its pack, its import and a copy may take together, each within limits of its
-# own (sandbox_manager/inside.py, repositories/mirror.py).
+# own (sandbox_manager/git_steps.py, repositories/mirror.py).
 COMMIT_S = 45 * 60.0
 MODEL_UNAVAILABLE = "model_unavailable"
 MODEL_QUOTA = "model_quota"

@@ -9,9 +9,8 @@ enters (`testing`).
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 import msgspec
 
@@ -20,9 +19,8 @@ from agent_work_orders.repositories import url
 from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import order_ref
-from agent_work_orders.sandbox_manager.leftovers import LeftOut
-from agent_work_orders.sandbox_manager.sandbox import Sandbox, Sandboxes, SandboxType, Spec
-from agent_work_orders.sandbox_manager.turnstile import Turnstile
+from agent_work_orders.sandbox_manager.sandbox import LeftOut, Sandbox, Sandboxes, Spec
+from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
 from agent_work_orders.tools import commit_message, standing
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 
@@ -30,6 +28,9 @@ LEFT_OUT = "What builds and tests left behind and was not committed: the first n
 AUTHOR = "agent <agent@localhost>"
 # As many tasks of one order test at once; each takes a whole checkout.
 MOST_TESTING = 4
+# One is enough unless a task that changes the workspace fails in the moment between making it and
+# sharing it; then it is not let go of any more.
+TRIES_TO_SHARE = 3
 
 
 class Workspace(msgspec.Struct, kw_only=True):
@@ -151,43 +152,46 @@ class Workspaces:
     def __init__(self, mirrors: Mirrors, sandboxes: Sandboxes) -> None:
         self._mirrors = mirrors
         self._sandboxes = sandboxes
-        self._turnstiles: dict[str, Turnstile] = {}
-        self._users: Counter[str] = Counter()
         self._open: dict[str, Workspace] = {}
 
     @asynccontextmanager
     async def own(self, ctx: ToolContext) -> AsyncIterator[Workspace]:
         """The workspace for a task that changes it."""
-        with self._turn(ctx.order.order_id) as turnstile:
-            async with turnstile.alone():
-                workspace = await self._get(ctx)
-                await self.need_approved(ctx)
-                workspace.doubtful = True
-                yield workspace
-                workspace.doubtful = False
+        async with self._sandboxes.locks.alone(ctx.order.order_id):
+            workspace = await self._get(ctx)
+            await self.need_approved(ctx)
+            workspace.doubtful = True
+            yield workspace
+            workspace.doubtful = False
 
     @asynccontextmanager
     async def share(self, ctx: ToolContext) -> AsyncIterator[Workspace]:
         """The workspace for a task that only runs something in it."""
-        with self._turn(ctx.order.order_id) as turnstile:
-            if await self._whole(ctx.order.order_id) is None:
-                async with turnstile.alone():
-                    await self._get(ctx)
-            async with turnstile.shared():
-                await self.need_approved(ctx)
-                yield self._ready(ctx.order.order_id) or await self._get(ctx)
+        order_id, locks = ctx.order.order_id, self._sandboxes.locks
+        for _ in range(TRIES_TO_SHARE):
+            async with locks.shared(order_id):
+                found = await self._whole(order_id)
+                if found is not None:
+                    await self.need_approved(ctx)
+                    yield found
+                    return
+            async with locks.alone(order_id):
+                await self._get(ctx)
+        async with locks.alone(order_id):
+            workspace = await self._get(ctx)
+            await self.need_approved(ctx)
+            yield workspace
 
     @asynccontextmanager
     async def testing(self, ctx: ToolContext) -> AsyncIterator[Workspace]:
         """A workspace to test commits in: no agent was ever there, and the task has it to itself.
         Its files are those of whatever was tested there last, so check out first."""
-        order_id = ctx.order.order_id
+        order_id, locks = ctx.order.order_id, self._sandboxes.locks
         names = [f"{order_id}.tests-{number}" for number in range(1, MOST_TESTING + 1)]
-        name = min(names, key=lambda one: self._users[one])
-        with self._turn(name) as turnstile:
-            async with turnstile.alone():
-                await self.need_approved(ctx)
-                yield await self._tested_in(ctx, name)
+        name = min(names, key=locks.users)
+        async with locks.alone(name):
+            await self.need_approved(ctx)
+            yield await self._tested_in(ctx, name)
 
     async def need_approved(self, ctx: ToolContext) -> None:
         """Permanent `approval_outdated` when the order's head is not what the person who approved
@@ -214,39 +218,25 @@ class Workspaces:
         none."""
         closed = False
         for name in [name for name in self._open if name.partition(".")[0] == order_id]:
-            with self._turn(name) as turnstile:
-                async with turnstile.alone():
-                    workspace = self._open.pop(name, None)
-                    if workspace is not None:
-                        await workspace.sandbox.cleanup()
-                        closed = True
+            async with self._sandboxes.locks.alone(name):
+                workspace = self._open.pop(name, None)
+                if workspace is not None:
+                    await workspace.sandbox.cleanup()
+                    closed = True
         # What a server before this one had opened, and nobody needed since.
         return await self._sandboxes.discard(order_id) or closed
 
-    @contextmanager
-    def _turn(self, name: str) -> Iterator[Turnstile]:
-        """The turnstile of a sandbox; it goes when nobody uses or waits for it."""
-        turnstile = self._turnstiles.setdefault(name, Turnstile())
-        self._users[name] += 1
-        try:
-            yield turnstile
-        finally:
-            self._users[name] -= 1
-            if not self._users[name]:
-                del self._users[name], self._turnstiles[name]
-
-    def _ready(self, name: str) -> Workspace | None:
-        """The open workspace, if it can be used as it is; a removed folder makes it anew."""
+    async def _ready(self, name: str) -> Workspace | None:
+        """The open workspace, if it can be used as it is; one that was removed is made anew."""
         found = self._open.get(name)
         order_id, _, part = name.partition(".")
-        folder = self._sandboxes.workspace(order_id, part)
-        if found is None or found.doubtful or not folder.is_dir():
+        if found is None or found.doubtful:
             return None
-        return found
+        return found if (await self._sandboxes.state(order_id, part)).exists else None
 
     async def _whole(self, order_id: str) -> Workspace | None:
         """The same, unless its commits went with the mirror."""
-        found = self._ready(order_id)
+        found = await self._ready(order_id)
         if found is None or not self._mirrors.stored(found.mirror.key):
             return None
         return None if await found.mirror.lacks([found.head_sha]) else found
@@ -256,7 +246,7 @@ class Workspaces:
         base_sha, head = await standing.found(
             self._mirrors, ctx.order.repository_url, ctx.order.order_id, str(base["base_sha"])
         )
-        found = self._ready(name)
+        found = await self._ready(name)
         if found is None:
             sandbox = self._sandboxes.open(_spec(ctx, head, name.partition(".")[2]))
             await sandbox.setup()
@@ -283,7 +273,7 @@ class Workspaces:
             self._mirrors, order.repository_url, order.order_id, str(base["base_sha"])
         )
         before = self._open.get(order.order_id)
-        adopted = self._sandboxes.workspace(order.order_id).is_dir()
+        adopted = (await self._sandboxes.state(order.order_id)).exists
         sandbox = self._sandboxes.open(_spec(ctx, head))
         await sandbox.setup()
         workspace = Workspace(

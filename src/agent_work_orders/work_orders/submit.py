@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 
@@ -20,7 +20,7 @@ from agent_work_orders.repositories import refname, url
 from agent_work_orders.repositories.history import RemoteHeads
 from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.repositories.url import RepositoryUrl
-from agent_work_orders.sandbox_manager.sandbox import SandboxType
+from agent_work_orders.sandbox_manager.sandbox_types import PLANNED_TYPES, SANDBOX_TYPES
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.tools import commit_message
@@ -37,13 +37,11 @@ from agent_work_orders.workflow_engine.events import Submitted
 
 PROMPT_LIMIT_CHARS = 64 * 1024
 TITLE_LIMIT_CHARS = 200
-SANDBOX_TYPES: tuple[str, ...] = get_args(SandboxType)
 _UNTYPED = (
     "inputs", "agent", "workflow_source", "workflow_type", "idempotency_key", "pipeline_task",
     "github",
 )  # fmt: skip
 _HALF = re.compile("[\ud800-\udfff]")
-PLANNED_TYPES = ("bubblewrap", "container", "e2b", "dagger", "kubernetes")
 
 
 class NewOrder(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,9 +15,12 @@ from agent_work_orders.repositories import origin as origins
 from agent_work_orders.repositories import url
 from agent_work_orders.repositories.history import RemoteHeads
 from agent_work_orders.repositories.url import RepositoryUrl
-from agent_work_orders.sandbox_manager.sandbox import SandboxType
+from agent_work_orders.sandbox_manager.sandbox_types import (
+    PLANNED_TYPES,
+    SANDBOX_TYPES,
+    SandboxType,
+)
 from agent_work_orders.work_orders.context import Context
-from agent_work_orders.work_orders.submit import PLANNED_TYPES, SANDBOX_TYPES
 
 router = APIRouter(prefix="/api", tags=["parts"])
 MAX_BRANCHES = 100
@@ -73,13 +76,12 @@ async def list_sandbox_types(request: Request) -> Response:
     return views.answer({"sandbox_types": there + later})
 
 
-def _sandbox_type(context: Context, name: str) -> views.Json:
-    kind = msgspec.convert(name, SandboxType)
+def _sandbox_type(context: Context, name: SandboxType) -> views.Json:
     return {
         "name": name,
         "available": True,
         "default": name == context.policy.default_sandbox,
-        "isolation": msgspec.to_builtins(context.sandboxes.isolation(kind)),
+        "isolation": msgspec.to_builtins(context.sandboxes.isolation(name)),
     }
 
 

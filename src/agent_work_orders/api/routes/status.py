@@ -56,9 +56,8 @@ async def status(request: Request) -> Response:
     engine = {name: health[name] for name in models.EngineStatus.model_fields}
     if caller.repositories is not None:
         engine["quarantined"] = []
-    sandboxes = [
-        one for one in house.context.sandboxes.records() if one.status in ("PROVISIONING", "ACTIVE")
-    ]
+    records = await house.context.sandboxes.records()
+    sandboxes = [one for one in records if one.status in ("PROVISIONING", "ACTIVE")]
     return views.answer(
         {
             "status": "ok" if unready(house) is None else "degraded",

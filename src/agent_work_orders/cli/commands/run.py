@@ -10,6 +10,7 @@ import typer
 
 from agent_work_orders.cli import options
 from agent_work_orders.cli.outcome import guarded, wait_for
+from agent_work_orders.sandbox_manager.sandbox_types import SANDBOX_TYPES
 
 if TYPE_CHECKING:
     from agent_work_orders.cli.client import Json, Place
@@ -27,7 +28,7 @@ Repo = Annotated[
     ),
 ]
 Sandbox = Annotated[
-    str | None, typer.Option("--sandbox", metavar="TYPE", help="git_worktree or git_branch.")
+    str | None, typer.Option("--sandbox", metavar="TYPE", help=f"{' or '.join(SANDBOX_TYPES)}.")
 ]
 Agent = Annotated[
     str | None, typer.Option("--agent", metavar="NAME", help="claude_code, command or scripted.")

@@ -10,7 +10,8 @@ import pytest
 
 from agent_work_orders.errors import Environmental, NotFound, Refused, TooLarge
 from agent_work_orders.ids import new_order_id
-from agent_work_orders.sandbox_manager.sandbox import Sandbox, Sandboxes, SandboxType, Spec
+from agent_work_orders.sandbox_manager.sandbox import Sandbox, Sandboxes, Spec
+from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
 
 AUTHOR = "Test Agent <agent@example.invalid>"
 AT_MS = 1_700_000_000_000
@@ -81,11 +82,11 @@ class SandboxContract:
 
     async def test_records_follow_the_life(self, bench: Bench) -> None:
         sandbox = await ready(bench)
-        (record,) = bench.sandboxes.records()
+        (record,) = await bench.sandboxes.records()
         assert record.status == "ACTIVE" and record.expires_at_ms > record.created_at_ms
         await sandbox.cleanup()
         await sandbox.cleanup()
-        (record,) = bench.sandboxes.records()
+        (record,) = await bench.sandboxes.records()
         assert record.status == "TERMINATED"
         assert not (await sandbox.state()).exists
         with pytest.raises(Environmental) as lost:
@@ -104,9 +105,9 @@ class SandboxContract:
         with pytest.raises(Environmental) as failed:
             await bench.sandboxes.open(broken).setup()
         assert failed.value.code == "sandbox_setup_failed"
-        (record,) = bench.sandboxes.records()
+        (record,) = await bench.sandboxes.records()
         assert record.status == "FAILED"
-        assert not bench.sandboxes.workspace(spec.order_id).exists()
+        assert not (await bench.sandboxes.state(spec.order_id)).exists
         await bench.sandboxes.open(spec).setup()
 
     async def test_a_failing_command_is_a_value(self, bench: Bench) -> None:
@@ -302,7 +303,7 @@ class SandboxContract:
 
     async def test_reap_takes_what_nobody_needs(self, bench: Bench) -> None:
         kept, closed = await ready(bench), await ready(bench)
-        by_id = {record.sandbox_identifier: record for record in bench.sandboxes.records()}
+        by_id = {record.sandbox_identifier: record for record in await bench.sandboxes.records()}
         mine = by_id[kept.sandbox_identifier]
         open_orders = {mine.order_id}
         assert await bench.sandboxes.reap(open_orders, mine.created_at_ms) == [

@@ -16,15 +16,15 @@ from typing import Literal
 
 from agent_work_orders.clock import Clock, SystemClock
 from agent_work_orders.errors import Environmental, NotFound, Refused, TooLarge
-from agent_work_orders.sandbox_manager.leftovers import LeftOut
 from agent_work_orders.sandbox_manager.sandbox import (
     OUTPUT_LIMIT_BYTES,
     Ended,
     Execution,
+    LeftOut,
     Output,
-    SandboxType,
     State,
 )
+from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
 
 _CHUNK_BYTES = 65536
 

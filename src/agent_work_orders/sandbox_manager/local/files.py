@@ -1,7 +1,7 @@
 """Files of an order, read and written by the host with the words people need when it fails.
 
-The way there is that of hands.py: no link is followed, in no component. Nothing here interprets
-content. All functions block: call them in a thread.
+The way there is that of descriptor_files.py: no link is followed, in no component. Nothing here
+interprets content. All functions block: call them in a thread.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agent_work_orders.errors import Environmental, NotFound, Refused, TooLarge
-from agent_work_orders.sandbox_manager import hands
-from agent_work_orders.sandbox_manager.agent_user import AgentUser
+from agent_work_orders.sandbox_manager.local import descriptor_files
+from agent_work_orders.sandbox_manager.local.agent_user import AgentUser
 
 
 def components(path: str) -> list[str]:
@@ -49,13 +49,13 @@ def opened(root: Path, path: str, user: AgentUser) -> Iterator[int]:
     """A plain file below a folder whose parents are the server's."""
     *folders, name = components(path)
     try:
-        top = os.open(root, hands.FOLDER)
+        top = os.open(root, descriptor_files.FOLDER)
     except OSError:
         raise lost(root) from None
     try:
-        folder = hands.descend(top, folders, None)
+        folder = descriptor_files.descend(top, folders, None)
         try:
-            fd = os.open(name, hands.FILE, dir_fd=folder)
+            fd = os.open(name, descriptor_files.FILE, dir_fd=folder)
         finally:
             os.close(folder)
     except OSError as error:
@@ -74,7 +74,7 @@ def opened(root: Path, path: str, user: AgentUser) -> Iterator[int]:
 
 
 def write(
-    staging: hands.Staging,
+    staging: descriptor_files.Staging,
     root: Path,
     path: str,
     data: bytes,
@@ -84,11 +84,11 @@ def write(
     """Atomic, making folders."""
     *folders, name = components(path)
     try:
-        top = os.open(root, hands.FOLDER)
+        top = os.open(root, descriptor_files.FOLDER)
     except OSError:
         raise lost(root) from None
     try:
-        folder = hands.descend(top, folders, staging.step(user))
+        folder = descriptor_files.descend(top, folders, staging.step(user))
         try:
             staging.write(folder, name, data, user, mode)
         finally:

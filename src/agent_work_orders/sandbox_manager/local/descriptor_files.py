@@ -1,4 +1,4 @@
-"""The host's hands: the only door to trees that an agent can write.
+"""Files that an agent can write, touched by the host through descriptors: the only door to them.
 
 Two agents together can hold a descriptor of any folder they ever owned, and exchange what is in it
 between any two calls of the host. Rules:
@@ -22,9 +22,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agent_work_orders.ids import new_id
-from agent_work_orders.sandbox_manager import trees
-from agent_work_orders.sandbox_manager.agent_user import AgentUser
-from agent_work_orders.sandbox_manager.trees import FOLDER as FOLDER
+from agent_work_orders.sandbox_manager.local import descriptor_trees
+from agent_work_orders.sandbox_manager.local.agent_user import AgentUser
+from agent_work_orders.sandbox_manager.local.descriptor_trees import FOLDER as FOLDER
 
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -99,7 +99,7 @@ class Staging:
     def empty(self) -> None:
         """Begin anew, without what a server that was killed left here. Only while nobody works."""
         if is_folder(self._folder):
-            trees.empty(self._folder)
+            descriptor_trees.empty(self._folder)
         else:
             make_folder(self._folder, None)
 
@@ -152,23 +152,23 @@ class Staging:
             try:
                 self._replace(staging, made, folder, name)
             finally:
-                trees.remove_at(staging, made)
+                descriptor_trees.remove_at(staging, made)
 
     def take(self, folder: int, name: str) -> None:
         """Remove what has the name, whatever it is; it is out of the way at once."""
         with opened(self._folder) as staging:
             taken = new_id("taken")
             try:
-                trees.movable(name, folder)
+                descriptor_trees.movable(name, folder)
                 os.rename(name, taken, src_dir_fd=folder, dst_dir_fd=staging)
             except FileNotFoundError:
                 return
-            trees.remove_at(staging, taken)
+            descriptor_trees.remove_at(staging, taken)
 
     def _replace(self, staging: int, made: str, folder: int, name: str) -> None:
         for _ in range(_TURNS):
             try:
-                trees.movable(name, folder)
+                descriptor_trees.movable(name, folder)
                 _rename(staging, made, folder, name, _EXCHANGE)
                 return
             except FileNotFoundError:
@@ -201,7 +201,7 @@ class Staging:
                     os.close(top)
                 yield staging, made
             finally:
-                trees.remove_at(staging, made)
+                descriptor_trees.remove_at(staging, made)
 
 
 def _fill(

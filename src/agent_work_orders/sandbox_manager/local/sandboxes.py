@@ -8,19 +8,20 @@ from pathlib import Path
 from typing import Literal
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import Failed, Refused
+from agent_work_orders.errors import Failed
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import check_branch, check_order, check_sha
-from agent_work_orders.sandbox_manager import processes, trees
-from agent_work_orders.sandbox_manager.agent_user import AgentUsers, agent_users
-from agent_work_orders.sandbox_manager.leases import Leases
-from agent_work_orders.sandbox_manager.local import LocalSandbox
-from agent_work_orders.sandbox_manager.nursery import Nursery
-from agent_work_orders.sandbox_manager.protection import Case, Protection, describe, isolation
-from agent_work_orders.sandbox_manager.register import Register, check_name, order_in
-from agent_work_orders.sandbox_manager.sandbox import Isolation, Record, SandboxType, Spec
-from agent_work_orders.sandbox_manager.turnstile import Turnstile
-from agent_work_orders.sandbox_manager.workspace import Place, Workspace
+from agent_work_orders.sandbox_manager.local import descriptor_trees, processes
+from agent_work_orders.sandbox_manager.local.agent_user import AgentUsers, agent_users
+from agent_work_orders.sandbox_manager.local.leases import Leases
+from agent_work_orders.sandbox_manager.local.protection import Case, Protection, describe, isolation
+from agent_work_orders.sandbox_manager.local.register import Register, check_name, order_in
+from agent_work_orders.sandbox_manager.local.sandbox import LocalSandbox, found_state
+from agent_work_orders.sandbox_manager.local.sandbox_folder import Host, SandboxFolder
+from agent_work_orders.sandbox_manager.local.supervisor_client import SupervisorClient
+from agent_work_orders.sandbox_manager.sandbox import Isolation, Record, Spec, State, sandbox_name
+from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
+from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLocks
 
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -41,6 +42,7 @@ class LocalSandboxes:
         users: AgentUsers | None = None,
         path: str | None = None,
         namespaces: Literal["auto", "off"] = "auto",
+        locks: WorkspaceLocks | None = None,
     ) -> None:
         home.mkdir(parents=True, exist_ok=True)
         self._home = home.resolve()
@@ -49,50 +51,43 @@ class LocalSandboxes:
         for folder in (self._home, self._folder):
             folder.chmod(0o711)
         self.mirrors = mirrors
+        self.locks = locks or WorkspaceLocks()
         self._register = Register(self._home / "sandboxes")
         tag = processes.home_tag(self._home)
         who = users or agent_users()
-        self._place = Place(
-            nursery=Nursery(self._home, who, tag, namespaces),
+        self._host = Host(
+            supervisor=SupervisorClient(self._home, who, tag, namespaces),
             clock=clock,
             leases=Leases(who),
             tag=tag,
             path=path or os.environ.get("PATH") or DEFAULT_PATH,
             git=mirrors.git.executable,
         )
-        self._turnstiles: dict[str, Turnstile] = {}
         self.unremoved: list[str] = []
 
     def open(self, spec: Spec) -> LocalSandbox:
-        """The sandbox of an order; nothing is made before `setup`. Two of the same order share
-        their turns. Refused for a spec with a malformed id, commit or branch."""
+        """The sandbox of an order; nothing is made before `setup`. Refused for a spec with a
+        malformed id, commit or branch."""
         check_name(spec.name)
         check_sha(spec.base_sha, field="base_sha")
         check_branch(spec.branch, field="branch")
-        if spec.sandbox_type not in ("git_branch", "git_worktree"):
-            raise Refused(
-                "sandbox_type_unknown",
-                f"There is no sandbox type {spec.sandbox_type!r} here",
-                hint="Use git_worktree or git_branch.",
-                field="sandbox_type",
-            )
-        workspace = Workspace(
-            self._place,
+        folder = SandboxFolder(
+            self._host,
             spec,
             self.mirrors.at(spec.repository),
             self._folder / spec.name,
             self._register.index_path(spec.name),
         )
-        return LocalSandbox(workspace, spec, self._register, self._turnstile(spec.name))
+        return LocalSandbox(folder, spec, self._register)
 
     async def start(self) -> None:
         """Start the supervisor early, so that the first sandbox does not wait for it."""
-        await self._place.nursery.start()
+        await self._host.supervisor.start()
 
     async def sweep(self) -> int:
-        leases = self._place.leases
+        leases = self._host.leases
         uids = await asyncio.to_thread(leases.held_below, self._folder)
-        killed = await asyncio.to_thread(processes.kill_tagged, self._place.tag, uids=uids)
+        killed = await asyncio.to_thread(processes.kill_tagged, self._host.tag, uids=uids)
         await asyncio.to_thread(leases.sweep)
         return killed
 
@@ -103,7 +98,7 @@ class LocalSandboxes:
             record, name = entry.record, entry.spec.name
             wanted = record.order_id in open_orders and record.expires_at_ms > now_ms
             gone = record.status == "TERMINATED" and not (self._folder / name).exists()
-            if wanted or gone or self._turnstile(name).in_use:
+            if wanted or gone or self.locks.in_use(name):
                 continue
             try:
                 await self._discard(entry.spec)
@@ -115,14 +110,11 @@ class LocalSandboxes:
         for folder in self._folder.iterdir():
             if folder.name not in known and order_in(folder.name) not in open_orders:
                 try:
-                    await asyncio.to_thread(trees.remove, folder)
+                    await asyncio.to_thread(descriptor_trees.remove, folder)
                 except OSError:
                     self.unremoved.append(folder.name)
                 else:
                     reaped.append(folder.name)
-        for name in [name for name, item in self._turnstiles.items() if not item.in_use]:
-            if order_in(name) not in open_orders:
-                del self._turnstiles[name]
         return reaped
 
     async def discard(self, order_id: str) -> bool:
@@ -134,15 +126,22 @@ class LocalSandboxes:
         return bool(found)
 
     async def _discard(self, spec: Spec) -> None:
-        await self.open(spec).cleanup()
+        async with self.locks.alone(spec.name):
+            await self.open(spec).cleanup()
+
+    async def state(self, order_id: str, part: str = "") -> State:
+        repo = self.workspace(order_id, part)
+        entry = await asyncio.to_thread(self._register.get, repo.parent.name)
+        return found_state(entry, repo)
 
     def workspace(self, order_id: str, part: str = "") -> Path:
+        """Where its work tree is, or would be."""
         check_order(order_id)
-        name = f"{order_id}.{part}" if part else order_id
-        return self._folder / check_name(name) / "repo"
+        return self._folder / check_name(sandbox_name(order_id, part)) / "repo"
 
-    def records(self) -> list[Record]:
-        return [entry.record for entry in self._register.all()]
+    async def records(self) -> list[Record]:
+        entries = await asyncio.to_thread(self._register.all)
+        return [entry.record for entry in entries]
 
     def protection(self) -> Protection:
         """What is and what is not separated here. Known after `start`."""
@@ -152,20 +151,17 @@ class LocalSandboxes:
         return isolation(self._case(), sandbox_type)
 
     def _case(self) -> Case:
-        nursery, users = self._place.nursery, self._place.leases.users
+        supervisor, users = self._host.supervisor, self._host.leases.users
         return Case(
             root=not users.own,
             users=users.words(),
             shared=users.shared,
-            namespaces=bool(nursery.namespaces),
-            guards=nursery.guards,
-            private=nursery.private,
-            scoped=nursery.scoped,
+            namespaces=bool(supervisor.namespaces),
+            guards=supervisor.guards,
+            private=supervisor.private,
+            scoped=supervisor.scoped,
         )
 
     def close(self) -> None:
         """End the supervisor and with it everything that runs."""
-        self._place.nursery.close()
-
-    def _turnstile(self, name: str) -> Turnstile:
-        return self._turnstiles.setdefault(name, Turnstile())
+        self._host.supervisor.close()

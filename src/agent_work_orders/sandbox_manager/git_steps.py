@@ -7,9 +7,12 @@ directory that the host has just written, never the agent's own, and no configur
 from __future__ import annotations
 
 from agent_work_orders.sandbox_manager import commit_size, leftovers
-from agent_work_orders.sandbox_manager.git_directory import HIDDEN_SUFFIX
 
 TIMEOUT_S = 900.0
+# Of nested `.git` folders while a commit is made.
+HIDDEN_SUFFIX = ".git-set-aside"
+# Who commits in repositories that agents and their tests make for themselves.
+IDENTITY = b"[user]\n\tname = agent\n\temail = agent@localhost\n"
 
 # $1: commit. From the index of the last checkout or commit. `clean` goes first: it takes away what
 # stands in the way of tracked files, a link in place of a folder for example.

@@ -16,8 +16,8 @@ import os
 import signal
 from typing import Any
 
-from agent_work_orders.sandbox_manager import veil
-from agent_work_orders.sandbox_manager.mounts import (
+from agent_work_orders.sandbox_manager.local import private_tmp
+from agent_work_orders.sandbox_manager.local.mounts import (
     FOLDER,
     MS_BIND,
     MS_NODEV,
@@ -40,7 +40,7 @@ SYS_CLONE = {"x86_64": 56, "aarch64": 220, "riscv64": 220, "ppc64le": 120}
 _raw = ctypes.PyDLL(None, use_errno=True)
 
 
-class Place:
+class Confinement:
     """What is the same for all executions: the folder to cover, and what of this machine is guarded
     in each."""
 
@@ -55,14 +55,14 @@ class Place:
         self.scoped = False
 
 
-def split(place: Place) -> int:
+def split(confinement: Confinement) -> int:
     """Fork. With namespaces the child is process 1 of a new pid namespace, with its own mounts;
     without root also of a user namespace. A raw clone, because unshare would take a process more;
     it is safe here, where no second thread exists."""
-    if not place.namespaces:
+    if not confinement.namespaces:
         return os.fork()
     flags = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | signal.SIGCHLD
-    if not place.root:
+    if not confinement.root:
         flags |= CLONE_NEWUSER
     number = SYS_CLONE.get(os.uname().machine, -1)
     pid = int(_raw.syscall(number, ctypes.c_ulong(flags), None, None, None, None))
@@ -71,19 +71,19 @@ def split(place: Place) -> int:
     return pid
 
 
-def cover(place: Place) -> int:
+def cover(confinement: Confinement) -> int:
     """In the child: our own /proc, the guards, and an empty folder over the data directory.
     Returns a way to what is below it, opened before: what shows through is not guarded."""
-    if not place.root:
-        _map_user(*place.ids)
+    if not confinement.root:
+        _map_user(*confinement.ids)
     mount(None, "/", None, MS_REC | MS_SLAVE)
-    below = os.open(place.cover, os.O_PATH | os.O_DIRECTORY)
-    if place.guards:
-        for path in place.guarded:
+    below = os.open(confinement.cover, os.O_PATH | os.O_DIRECTORY)
+    if confinement.guards:
+        for path in confinement.guarded:
             guard(path)
-    mount("tmpfs", place.cover, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0711,size=1m")
+    mount("tmpfs", confinement.cover, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0711,size=1m")
     mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
-    if place.private and os.path.ismount("/dev/mqueue"):
+    if confinement.private and os.path.ismount("/dev/mqueue"):
         mount("mqueue", "/dev/mqueue", "mqueue", MS_NOSUID | MS_NODEV | MS_NOEXEC)
     return below
 
@@ -119,11 +119,11 @@ def _unescaped(point: bytes) -> str:
     return os.fsdecode(first + b"".join(bytes([int(part[:3], 8)]) + part[3:] for part in rest))
 
 
-def show(place: Place, below: int, request: dict[str, Any]) -> None:
+def show(confinement: Confinement, below: int, request: dict[str, Any]) -> None:
     """Holes in the cover, whose paths the server names and which are all in the data directory;
     further guards, for paths that the cover does not hide; and what all users write, private."""
     for path, writable in request["shown"]:
-        handle = os.open(os.path.relpath(path, place.cover), FOLDER, dir_fd=below)
+        handle = os.open(os.path.relpath(path, confinement.cover), FOLDER, dir_fd=below)
         os.makedirs(path, mode=0o711, exist_ok=True)
         mount(f"/proc/self/fd/{handle}", path, None, MS_BIND | MS_REC)
         if not writable:
@@ -131,22 +131,27 @@ def show(place: Place, below: int, request: dict[str, Any]) -> None:
         os.close(handle)
     os.close(below)
     guarded = [path for path in request["guarded"] if os.path.lexists(path)]
-    for path in guarded if place.guards else ():
-        guard(path, spared=place.cover)
-    if place.private:
-        words = veil.named(request["argv"], request["env"].values())
-        named = [path for path in words if not is_in(path, place.cover)]
-        veil.draw(request["temporary"], [place.cover, *guarded, *place.guarded], named, place.cover)
+    for path in guarded if confinement.guards else ():
+        guard(path, spared=confinement.cover)
+    if confinement.private:
+        words = private_tmp.named(request["argv"], request["env"].values())
+        named = [path for path in words if not is_in(path, confinement.cover)]
+        private_tmp.make(
+            request["temporary"],
+            [confinement.cover, *guarded, *confinement.guarded],
+            named,
+            confinement.cover,
+        )
 
 
-def probe(place: Place) -> None:
+def probe(confinement: Confinement) -> None:
     """Find out what works here, by trying it: in namespaces guards and private folders, guards,
     nothing more; or no namespaces."""
-    place.namespaces = True
-    for place.guards, place.private in ((True, True), (True, False), (False, False)):
-        if _works(place):
+    confinement.namespaces = True
+    for confinement.guards, confinement.private in ((True, True), (True, False), (False, False)):
+        if _works(confinement):
             return
-    place.namespaces = False
+    confinement.namespaces = False
 
 
 def _read_only(path: str) -> bool:
@@ -154,21 +159,23 @@ def _read_only(path: str) -> bool:
     return not os.path.lexists(path) or bool(os.statvfs(path).f_flag & MS_RDONLY)
 
 
-def _works(place: Place) -> bool:
+def _works(confinement: Confinement) -> bool:
     try:
-        pid = split(place)
+        pid = split(confinement)
     except OSError:
         return False
     if pid == 0:
         try:
-            below = cover(place)
-            if place.private:
-                veil.draw(place.cover, [place.cover], [], place.cover)
-            if place.guards:
+            below = cover(confinement)
+            if confinement.private:
+                private_tmp.make(confinement.cover, [confinement.cover], [], confinement.cover)
+            if confinement.guards:
                 # The one path that is always there; in the cover nobody needs it.
-                guard(place.cover)
+                guard(confinement.cover)
             os.close(below)
-            os._exit(1 if place.guards and not all(map(_read_only, place.guarded)) else 0)
+            os._exit(
+                1 if confinement.guards and not all(map(_read_only, confinement.guarded)) else 0
+            )
         finally:
             os._exit(1)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0

@@ -1,16 +1,17 @@
-"""Many executions at once, or one that changes the whole workspace: never both."""
+"""Who uses a workspace when: many that run something in it, or one that changes all of it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 
-class Turnstile:
+class WorkspaceLock:
     """Shared and exclusive use of one workspace. Whoever waits for it alone goes first.
 
-    Without a lock: between a look and the change that follows it nothing is awaited, and leaving
+    Between a look and the change that follows it nothing is awaited, and leaving
     never waits, so that no cancellation can lose a wake-up.
     """
 
@@ -65,3 +66,41 @@ class Turnstile:
         for sleeper in self._sleepers:
             if not sleeper.done():
                 sleeper.set_result(None)
+
+
+class WorkspaceLocks:
+    """A lock for each sandbox, by its name; it goes when nobody uses or waits for it."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, WorkspaceLock] = {}
+        self._users: Counter[str] = Counter()
+
+    def in_use(self, name: str) -> bool:
+        return name in self._locks and self._locks[name].in_use
+
+    def users(self, name: str) -> int:
+        """How many use it or wait for it."""
+        return self._users[name]
+
+    @asynccontextmanager
+    async def shared(self, name: str) -> AsyncIterator[None]:
+        with self._of(name) as lock:
+            async with lock.shared():
+                yield
+
+    @asynccontextmanager
+    async def alone(self, name: str) -> AsyncIterator[None]:
+        with self._of(name) as lock:
+            async with lock.alone():
+                yield
+
+    @contextmanager
+    def _of(self, name: str) -> Iterator[WorkspaceLock]:
+        lock = self._locks.setdefault(name, WorkspaceLock())
+        self._users[name] += 1
+        try:
+            yield lock
+        finally:
+            self._users[name] -= 1
+            if not self._users[name]:
+                del self._users[name], self._locks[name]

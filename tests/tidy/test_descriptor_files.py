@@ -1,5 +1,5 @@
-"""Only the host's hands change what is in trees that agents can write: everywhere else in the room,
-a call that changes a file system by path is listed here with what it is for."""
+"""Only the two modules that go by descriptor change trees that agents can write: everywhere else in
+the room, a call that changes a file system by path is listed here with what it is for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import ast
 import source_scan
 
 ROOM = source_scan.SOURCE / "sandbox_manager"
-DOORS = {"hands.py", "trees.py"}
+DOORS = {"local/descriptor_files.py", "local/descriptor_trees.py"}
 CHANGES = {
     "chmod", "chown", "lchmod", "lchown", "link", "makedirs", "mkdir", "mkfifo", "mknod", "open",
     "remove", "removedirs", "rename", "renames", "replace", "rmdir", "symlink", "truncate",
@@ -16,26 +16,31 @@ CHANGES = {
 }  # fmt: skip
 # None of these is in an agent's tree, or it is relative to a descriptor of one.
 ALLOWED = {
-    "execution.py": {"open"},  # /dev/null
-    "files.py": {"open"},  # read only, relative to a folder that hands.py opened
-    "leases.py": {"mkdir", "open", "symlink", "unlink"},  # the machine's leases
-    "local.py": {"unlink"},  # the register's index
-    "namespaces.py": {"makedirs", "open"},  # in the cover, in a namespace of its own
-    "processes.py": {"open"},  # /proc
-    "register.py": {"chmod", "mkdir", "replace", "write_bytes"},  # the server's own folder
-    "sandboxes.py": {"chmod", "mkdir"},  # the data directory itself
-    "supervisor.py": {"open"},  # as the agent's user
-    "veil.py": {
+    "local/execution.py": {"open"},  # /dev/null
+    "local/files.py": {"open"},  # read only, relative to a folder that descriptor_files.py opened
+    "local/leases.py": {"mkdir", "open", "symlink", "unlink"},  # the machine's leases
+    "local/sandbox.py": {"unlink"},  # the register's index
+    "local/namespaces.py": {"makedirs", "open"},  # in the cover, in a namespace of its own
+    "local/processes.py": {"open"},  # /proc
+    "local/register.py": {"chmod", "mkdir", "replace", "write_bytes"},  # the server's own folder
+    "local/sandboxes.py": {"chmod", "mkdir"},  # the data directory itself
+    "local/supervisor.py": {"open"},  # as the agent's user
+    "local/private_tmp.py": {
         "chmod",  # of a folder that is root's, by its descriptor
         "mkdir",
         "open",
         "symlink",
         "unlink",
     },  # in a namespace of its own, relative to descriptors
-    "workspace.py": {"replace", "unlink", "utime", "write_bytes"},  # the index; by descriptor
+    "local/sandbox_folder.py": {
+        "replace",
+        "unlink",
+        "utime",
+        "write_bytes",
+    },  # the index; by descriptor
 }
 # A struct; one of the doors.
-HARMLESS = {("msgspec.structs", "replace"), ("trees", "remove")}
+HARMLESS = {("msgspec.structs", "replace"), ("descriptor_trees", "remove")}
 
 
 def changes(tree: ast.AST) -> set[str]:
@@ -57,11 +62,11 @@ def changes(tree: ast.AST) -> set[str]:
     return found
 
 
-def test_only_the_hands_change_what_agents_can_write() -> None:
+def test_only_by_descriptor_is_changed_what_agents_can_write() -> None:
     found = {
-        path.name: changes(ast.parse(path.read_text("utf-8")))
-        for path in sorted(ROOM.glob("*.py"))
-        if path.name not in DOORS
+        str(path.relative_to(ROOM)): changes(ast.parse(path.read_text("utf-8")))
+        for path in sorted(ROOM.rglob("*.py"))
+        if str(path.relative_to(ROOM)) not in DOORS
     }
     assert {name: calls for name, calls in found.items() if calls} == ALLOWED
 
@@ -71,7 +76,7 @@ def test_it_would_be_found() -> None:
         assert changes(ast.parse(line)), line
 
 
-def test_hands_name_nothing_of_agents_by_path() -> None:
+def test_nothing_of_agents_is_named_by_path() -> None:
     """What changes a mode or an owner does so through a descriptor, also there."""
     for name in DOORS:
         for node in ast.walk(ast.parse((ROOM / name).read_text("utf-8"))):

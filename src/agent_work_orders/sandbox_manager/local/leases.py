@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agent_work_orders.errors import Environmental
-from agent_work_orders.sandbox_manager.agent_user import AgentUsers
+from agent_work_orders.sandbox_manager.local.agent_user import AgentUsers
 
 FOLDER = Path("/var/lib/agent-work-orders/uids")
 

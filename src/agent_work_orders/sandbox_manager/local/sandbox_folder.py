@@ -28,29 +28,27 @@ from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Failed
 from agent_work_orders.repositories import origin as origins
 from agent_work_orders.repositories.mirror import MAX_IMPORT_BYTES, Mirror
-from agent_work_orders.sandbox_manager import (
-    commit_size,
+from agent_work_orders.sandbox_manager import commit_size, git_steps, step_results
+from agent_work_orders.sandbox_manager.local import (
+    descriptor_files,
+    descriptor_trees,
     files,
     git_directory,
-    hands,
-    inside,
     processes,
-    step_results,
-    trees,
 )
-from agent_work_orders.sandbox_manager.agent_user import AgentUser
-from agent_work_orders.sandbox_manager.execution import execute
-from agent_work_orders.sandbox_manager.leases import Leases
-from agent_work_orders.sandbox_manager.nursery import Nursery, Request
+from agent_work_orders.sandbox_manager.local.agent_user import AgentUser
+from agent_work_orders.sandbox_manager.local.execution import execute
+from agent_work_orders.sandbox_manager.local.leases import Leases
+from agent_work_orders.sandbox_manager.local.supervisor_client import Request, SupervisorClient
 from agent_work_orders.sandbox_manager.sandbox import Execution, Output, Spec
 
 INSIDE_OUTPUT_BYTES = 65_536
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """What all workspaces of a server share. `path` is PATH for what runs inside."""
+class Host(msgspec.Struct, frozen=True, kw_only=True):
+    """What all sandboxes of a server share. `path` is PATH for what runs git_steps."""
 
-    nursery: Nursery
+    supervisor: SupervisorClient
     clock: Clock
     leases: Leases
     tag: str
@@ -58,74 +56,74 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     git: str
 
 
-class Workspace:
+class SandboxFolder:
     """Not safe for two tasks at once: the caller keeps them apart."""
 
     def __init__(
-        self, place: Place, spec: Spec, mirror: Mirror, folder: Path, index_path: Path
+        self, host: Host, spec: Spec, mirror: Mirror, path: Path, index_path: Path
     ) -> None:
-        self.place = place
+        self.host = host
         self.mirror = mirror
-        self.folder = folder
-        self.repo = folder / "repo"
-        self.staging = hands.Staging(folder / "staging")
+        self.path = path
+        self.repo = path / "repo"
+        self.staging = descriptor_files.Staging(path / "staging")
         self._spec = spec
         self._copies = spec.sandbox_type == "git_branch"
         self._index_path = index_path
 
     def make_folders(self) -> None:
-        trees.remove(self.folder)
-        hands.make_folder(self.folder, None)
-        user = self.place.leases.users.user(self.place.leases.hold(self.folder))
+        descriptor_trees.remove(self.path)
+        descriptor_files.make_folder(self.path, None)
+        user = self.host.leases.users.user(self.host.leases.hold(self.path))
         self.staging.empty()
         for name in ("home", "tmp", "repo"):
-            hands.make_folder(self.folder / name, user)
-        hands.let_pass(self.folder, user)
+            descriptor_files.make_folder(self.path / name, user)
+        descriptor_files.let_pass(self.path, user)
         self._settle()
 
     def empty_private(self) -> None:
         for name in ("home", "tmp"):
-            trees.empty(self.folder / name)
+            descriptor_trees.empty(self.path / name)
         self._settle()
 
     def _settle(self) -> None:
         """So that an agent, or a test it runs, can commit in repositories of its own."""
-        self.put_private(".gitconfig", git_directory.IDENTITY, 0o644)
+        self.put_private(".gitconfig", git_steps.IDENTITY, 0o644)
 
     @property
     def user(self) -> AgentUser:
         """Whose the work tree is. Never a user that is not for agents: a copy of a data directory
         may belong to anybody."""
-        uid = hands.owner(self.repo)
-        if uid is None or uid not in self.place.leases.users:
+        uid = descriptor_files.owner(self.repo)
+        if uid is None or uid not in self.host.leases.users:
             raise files.lost(self.repo)
-        return self.place.leases.users.user(uid)
+        return self.host.leases.users.user(uid)
 
     @property
     def leased(self) -> int | None:
         """The user that no other order has, if there is one."""
-        uid = hands.owner(self.repo)
-        return uid if uid is not None and self.place.leases.has(self.folder, uid) else None
+        uid = descriptor_files.owner(self.repo)
+        return uid if uid is not None and self.host.leases.has(self.path, uid) else None
 
     def adopt(self) -> bool:
         """Whether what is there can be gone on with, by the user that it belongs to."""
-        uid = hands.owner(self.repo)
-        leases = self.place.leases
-        if uid is None or uid not in leases.users or leases.hold(self.folder, uid) != uid:
+        uid = descriptor_files.owner(self.repo)
+        leases = self.host.leases
+        if uid is None or uid not in leases.users or leases.hold(self.path, uid) != uid:
             return False
-        hands.let_pass(self.folder, leases.users.user(uid))
+        descriptor_files.let_pass(self.path, leases.users.user(uid))
         self.staging.empty()
         return True
 
     def remove(self) -> None:
         """And give its user back."""
-        uid = hands.owner(self.repo)
-        trees.remove(self.folder)
+        uid = descriptor_files.owner(self.repo)
+        descriptor_trees.remove(self.path)
         if uid is not None:
-            self.place.leases.release(self.folder, uid)
+            self.host.leases.release(self.path, uid)
 
     def put_private(self, name: str, content: bytes, mode: int = 0o600) -> Path:
-        home = self.folder / "home"
+        home = self.path / "home"
         files.write(self.staging, home, name, content, self.user, mode)
         return home / name
 
@@ -142,7 +140,7 @@ class Workspace:
         if self._copies or not await asyncio.to_thread(self._renew_git, sha):
             await self.materialise(sha)
             return
-        done = await self._inside(inside.argv(inside.RESET, sha), directory=git)
+        done = await self._inside(git_steps.argv(git_steps.RESET, sha), directory=git)
         if done.success:
             await asyncio.to_thread(self._keep_index, self.repo, ".git/index")
         else:
@@ -156,9 +154,9 @@ class Workspace:
         """
         git = self.repo / ".git"
         await asyncio.to_thread(self._clear, sha)
-        argv = inside.checkout(sha)
+        argv = git_steps.checkout(sha)
         if self._copies:
-            argv = inside.argv(inside.CHECKOUT_COPY, sha)
+            argv = git_steps.argv(git_steps.CHECKOUT_COPY, sha)
         done = await self._inside(argv, directory=git)
         if not done.success:
             step_results.need_not_killed(done)
@@ -171,11 +169,11 @@ class Workspace:
         Ignored files and what builds leave behind stay out, links stay links, nested repositories
         become plain files.
         """
-        private = self.folder / "import"
+        private = self.path / "import"
         await asyncio.to_thread(self._write_private, parent)
-        later_s = self.place.clock.now_ms() // 1000 + 2
+        later_s = self.host.clock.now_ms() // 1000 + 2
         sizes = (str(commit_size.LIMIT_BYTES), str(commit_size.large_bytes()))
-        argv = inside.argv(inside.TREE, parent, str(private / "pack"), str(later_s), *sizes)
+        argv = git_steps.argv(git_steps.TREE, parent, str(private / "pack"), str(later_s), *sizes)
         done = await self._inside(argv, directory=private)
         try:
             imported = step_results.read_tree(done)
@@ -184,15 +182,15 @@ class Workspace:
                     await self.mirror.import_pack(pack)
         except Failed:
             # It is of no use to anybody, and may be what fills the disk.
-            await asyncio.to_thread(trees.remove, self.folder / "import")
+            await asyncio.to_thread(descriptor_trees.remove, self.path / "import")
             raise
         return imported
 
     async def stand_on(self, sha: str) -> None:
         """Let the agent's own `.git` stand at a commit that was just made of its files."""
-        await asyncio.to_thread(self._replace_git, self.folder / "import", sha)
+        await asyncio.to_thread(self._replace_git, self.path / "import", sha)
         if self._copies:
-            done = await self._inside(inside.argv(inside.COPY), directory=self.repo / ".git")
+            done = await self._inside(git_steps.argv(git_steps.COPY), directory=self.repo / ".git")
             if not done.success:
                 step_results.need_not_killed(done)
                 raise step_results.setup_failed(done.stderr)
@@ -218,10 +216,10 @@ class Workspace:
         request = Request(
             argv=argv,
             env={
-                "PATH": self.place.path,
-                "HOME": str(self.folder / "home"),
+                "PATH": self.host.path,
+                "HOME": str(self.path / "home"),
                 "LANG": "C.UTF-8",
-                "TMPDIR": str(self.folder / "tmp"),
+                "TMPDIR": str(self.path / "tmp"),
                 **env,
                 **self._tags(),
             },
@@ -230,12 +228,12 @@ class Workspace:
             user=self.user,
             shown=self._shown(borrowing=not self._copies),
             guarded=self._guarded(),
-            temporary=str(self.folder / "tmp"),
+            temporary=str(self.path / "tmp"),
         )
         return await execute(
-            self.place.nursery,
+            self.host.supervisor,
             request,
-            clock=self.place.clock,
+            clock=self.host.clock,
             stdin=stdin,
             timeout_s=timeout_s,
             idle_s=idle_s,
@@ -243,13 +241,13 @@ class Workspace:
         )
 
     async def _inside(self, argv: list[str], *, directory: Path) -> Execution:
-        temporary = str(self.folder / "tmp")
-        env = inside.environment(self.place.git, str(directory), str(self.repo), temporary)
+        temporary = str(self.path / "tmp")
+        env = git_steps.environment(self.host.git, str(directory), str(self.repo), temporary)
         shown = self._shown(borrowing=True)
         if not directory.is_relative_to(self.repo):
             shown.append((str(directory), True))
         return await execute(
-            self.place.nursery,
+            self.host.supervisor,
             Request(
                 argv=argv,
                 env={**env, **self._tags()},
@@ -259,8 +257,8 @@ class Workspace:
                 guarded=self._guarded(),
                 temporary=temporary,
             ),
-            clock=self.place.clock,
-            timeout_s=inside.TIMEOUT_S,
+            clock=self.host.clock,
+            timeout_s=git_steps.TIMEOUT_S,
             limit_bytes=INSIDE_OUTPUT_BYTES,
         )
 
@@ -268,18 +266,18 @@ class Workspace:
         return {
             processes.ORDER_TAG: self._spec.order_id,
             processes.SANDBOX_TAG: self._spec.name,
-            processes.HOME_TAG: self.place.tag,
+            processes.HOME_TAG: self.host.tag,
         }
 
     def _shown(self, *, borrowing: bool) -> list[tuple[str, bool]]:
-        shown = [(str(self.folder / name), True) for name in ("repo", "home", "tmp")]
+        shown = [(str(self.path / name), True) for name in ("repo", "home", "tmp")]
         return [*shown, (str(self.mirror.path), False)] if borrowing else shown
 
     def _guarded(self) -> list[str]:
         return origins.folders_of(self._spec.origin) if self._spec.origin else []
 
     def _clear(self, sha: str) -> None:
-        """A new folder takes the place of the work tree: who holds the old one has nothing."""
+        """A new folder takes the host of the work tree: who holds the old one has nothing."""
         with self._opened() as folder:
             self._write_git(folder, "repo", sha, None, below=".git/")
 
@@ -289,7 +287,7 @@ class Workspace:
             index = self._kept_index()
         if index is None:
             return False
-        with hands.opened(self.repo) as repo:
+        with descriptor_files.opened(self.repo) as repo:
             self._write_git(repo, ".git", sha, index)
         return True
 
@@ -298,8 +296,8 @@ class Workspace:
         self._keep_index(private, "index")
         reference = f"refs/heads/{self._spec.branch}"
         files.write(self.staging, private, reference, f"{sha}\n".encode(), self.user)
-        with self._opened() as folder, hands.opened(self.repo) as repo:
-            with hands.opened(private) as own:
+        with self._opened() as folder, descriptor_files.opened(self.repo) as repo:
+            with descriptor_files.opened(private) as own:
                 os.unlink("pack", dir_fd=own)
             self.staging.move(folder, "import", repo, ".git")
 
@@ -310,9 +308,9 @@ class Workspace:
     @contextmanager
     def _opened(self) -> Iterator[int]:
         """The order's folder, in which the work tree is."""
-        if not hands.is_folder(self.repo):
+        if not descriptor_files.is_folder(self.repo):
             raise files.lost(self.repo)
-        with hands.opened(self.folder) as fd:
+        with descriptor_files.opened(self.path) as fd:
             yield fd
 
     def _write_git(
@@ -341,7 +339,7 @@ class Workspace:
             data = files.content(fd, name, git_directory.INDEX_LIMIT_BYTES)
             changed_ns = os.fstat(fd).st_mtime_ns
         # Never a moment to come: git would believe every file that is changed until then.
-        at_ns = min(changed_ns, self.place.clock.now_ms() * 1_000_000)
+        at_ns = min(changed_ns, self.host.clock.now_ms() * 1_000_000)
         making = self._index_path.with_suffix(".index-making")
         making.write_bytes(data)
         os.utime(making, ns=(at_ns, at_ns))

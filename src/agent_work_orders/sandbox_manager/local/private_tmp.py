@@ -17,7 +17,7 @@ import re
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 
-from agent_work_orders.sandbox_manager.mounts import (
+from agent_work_orders.sandbox_manager.local.mounts import (
     MS_BIND,
     MS_NODEV,
     MS_NOSUID,
@@ -44,7 +44,7 @@ def named(argv: Sequence[str], env: Iterable[str]) -> list[str]:
     return sorted({path for word in (*argv, *env) for path in _NAMED.findall(word)})
 
 
-def draw(own: str, stays: Sequence[str], named: Sequence[str], cover: str) -> None:
+def make(own: str, stays: Sequence[str], named: Sequence[str], cover: str) -> None:
     """Over all of them. `own` is the order's folder; `stays` are paths that stay as they are."""
     handle = os.open(own, _FOLDER)
     points = {name: os.path.realpath(name) for name in (*ON_DISK, *IN_MEMORY)}

@@ -11,15 +11,14 @@ from pathlib import Path
 
 import msgspec
 
-from agent_work_orders.sandbox_manager import hands
-from agent_work_orders.sandbox_manager.agent_user import AgentUser
+from agent_work_orders.sandbox_manager import git_steps
+from agent_work_orders.sandbox_manager.local import descriptor_files
+from agent_work_orders.sandbox_manager.local.agent_user import AgentUser
 
 INDEX_LIMIT_BYTES = 512 * 1024 * 1024
-# An agent's own notes for the pull request, and nested `.git` folders while a commit is made.
+# An agent's own notes for the pull request.
 NEVER_COMMITTED = (".claude-pr-summary.md",)
-HIDDEN_SUFFIX = ".git-set-aside"
 
-IDENTITY = b"[user]\n\tname = agent\n\temail = agent@localhost\n"
 _CONFIG = """[core]
 \trepositoryformatversion = 0
 \tfilemode = true
@@ -55,7 +54,7 @@ class GitDirectory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write(
-    staging: hands.Staging,
+    staging: descriptor_files.Staging,
     folder: int,
     name: str,
     content: GitDirectory,
@@ -65,10 +64,10 @@ def write(
 ) -> None:
     """Make it in an open folder, in place of what has the name, owned by the agent's user. With
     `below` it is inside of a new folder that takes the name."""
-    excluded = "".join(f"{name}\n" for name in (*NEVER_COMMITTED, f"*{HIDDEN_SUFFIX}"))
+    excluded = "".join(f"{name}\n" for name in (*NEVER_COMMITTED, f"*{git_steps.HIDDEN_SUFFIX}"))
     texts: dict[str, bytes] = {
         "HEAD": f"ref: refs/heads/{content.branch}\n".encode(),
-        "config": _CONFIG.encode() + IDENTITY,
+        "config": _CONFIG.encode() + git_steps.IDENTITY,
         "objects/info/alternates": os.fsencode(content.mirror / "objects") + b"\n",
         f"refs/heads/{content.branch}": f"{content.sha}\n".encode(),
         "info/exclude": excluded.encode(),

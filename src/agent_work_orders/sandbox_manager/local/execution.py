@@ -19,7 +19,7 @@ from typing import Any
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Environmental, Refused, TooLarge, Transient
 from agent_work_orders.sandbox_manager.capture import Capture
-from agent_work_orders.sandbox_manager.nursery import Nursery, Request
+from agent_work_orders.sandbox_manager.local.supervisor_client import Request, SupervisorClient
 from agent_work_orders.sandbox_manager.sandbox import (
     OUTPUT_LIMIT_BYTES,
     Ended,
@@ -35,7 +35,7 @@ END_WAIT_S = 10.0
 
 
 async def execute(
-    nursery: Nursery,
+    supervisor: SupervisorClient,
     request: Request,
     *,
     clock: Clock,
@@ -50,7 +50,7 @@ async def execute(
     then nobody knows how it ended."""
     started = clock.monotonic_s()
     running = _Running(clock, on_output, limit_bytes)
-    await running.start(nursery, request, stdin)
+    await running.start(supervisor, request, stdin)
     ended: Ended = "exited"
     try:
         ended = await running.watch(started + timeout_s, idle_s)
@@ -93,7 +93,7 @@ class _Running:
         self.captures = {"stdout": Capture(limit_bytes), "stderr": Capture(limit_bytes)}
         self.status: dict[str, Any] = {}
 
-    async def start(self, nursery: Nursery, request: Request, stdin: bytes) -> None:
+    async def start(self, supervisor: SupervisorClient, request: Request, stdin: bytes) -> None:
         source = _readable(stdin)
         given = [source]
         try:
@@ -102,7 +102,7 @@ class _Running:
                 os.set_blocking(reading, False)
                 self._pipes[reading] = name
                 given.append(writing)
-            self._control = await nursery.spawn(request, *given)
+            self._control = await supervisor.spawn(request, *given)
         except BaseException:
             for fd in self._pipes:
                 os.close(fd)

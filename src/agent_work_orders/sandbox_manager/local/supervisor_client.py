@@ -18,8 +18,8 @@ from typing import Literal
 import msgspec
 
 from agent_work_orders.errors import Environmental
-from agent_work_orders.sandbox_manager import processes
-from agent_work_orders.sandbox_manager.agent_user import (
+from agent_work_orders.sandbox_manager.local import processes
+from agent_work_orders.sandbox_manager.local.agent_user import (
     AgentUser,
     AgentUsers,
     first_closed_folder,
@@ -31,10 +31,10 @@ START_TIMEOUT_S = 30.0
 # folder comes last on the path, so that nothing in it can stand before the standard library.
 _PROGRAM = """import sys
 sys.path.append(sys.argv.pop(1))
-from agent_work_orders.sandbox_manager.supervisor import main
+from agent_work_orders.sandbox_manager.local.supervisor import main
 main()
 """
-_PACKAGES = Path(__file__).resolve().parents[2]
+_PACKAGES = Path(__file__).resolve().parents[3]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +52,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     temporary: str
 
 
-class Nursery:
+class SupervisorClient:
     """One supervisor for all executions of a server; started at the first use, again if lost."""
 
     def __init__(

@@ -11,7 +11,8 @@ from typing import Literal
 
 import msgspec
 
-from agent_work_orders.sandbox_manager.sandbox import Isolation, SandboxType
+from agent_work_orders.sandbox_manager.sandbox import Isolation
+from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):

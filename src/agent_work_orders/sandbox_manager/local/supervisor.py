@@ -4,14 +4,14 @@ It is started once (`main` with arguments FD COVER auto|off GUARDED…) and fork
 each execution: forking a small process takes about a millisecond, starting an interpreter ten times
 that, and a small process has one thread, which parent-death signals need.
 
-    server -- nursery (this program, one)
+    server -- supervisor (this program, one)
                 `- guard   process 1 of its own pid namespace where the kernel allows it
                      `- the program, as the agent's user
 
 Rules:
 - One guard is always made ahead, in its namespaces and with the cover over the data directory:
   the next execution does not wait for that. A guard serves one execution.
-- The nursery keeps a copy of the control socket until it has collected the guard, so the end of
+- The supervisor keeps a copy of the control socket until it has collected the guard, so the end of
   the socket means: all are dead.
 - A control socket that closes (the server died) kills at once. `T` asks politely first.
 - The guard's exit kills the whole namespace, daemons with their own session included. Without a
@@ -19,8 +19,8 @@ Rules:
 - With a mount namespace the data directory is covered by an empty one; only the paths that the
   request names show through. The agent cannot see the journal, keys, or other orders. The
   repository that an order works on, and the home of the server's user, are guarded. `/tmp` and its
-  like are the order's own (veil.py).
-- Signals and abstract sockets stay in the execution where the kernel has scopes (scope.py).
+  like are the order's own (private_tmp.py).
+- Signals and abstract sockets stay in the execution where the kernel has scopes (landlock.py).
 
 Control protocol: the server sends a 4-byte length and a JSON request; answers are JSON lines:
 `{"started": true}`, `{"error": errno, "what": …}`, `{"exit": code, "signal": number}`.
@@ -44,9 +44,15 @@ import time
 import warnings  # noqa: F401
 from typing import Any, NoReturn
 
-from agent_work_orders.sandbox_manager import scope
-from agent_work_orders.sandbox_manager.mounts import FOLDER, call
-from agent_work_orders.sandbox_manager.namespaces import Place, cover, probe, show, split
+from agent_work_orders.sandbox_manager.local import landlock
+from agent_work_orders.sandbox_manager.local.mounts import FOLDER, call
+from agent_work_orders.sandbox_manager.local.namespaces import (
+    Confinement,
+    cover,
+    probe,
+    show,
+    split,
+)
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 36, 38
 # SIGTERM first, SIGKILL after this: the contract of `execute` promises three seconds in all.
@@ -77,7 +83,9 @@ def _receive(control: int) -> dict[str, Any]:
     return request
 
 
-def _become(place: Place, request: dict[str, Any], fds: list[int], report: int) -> NoReturn:
+def _become(
+    confinement: Confinement, request: dict[str, Any], fds: list[int], report: int
+) -> NoReturn:
     """The program itself. What fails here is reported by number, and never returns."""
     what = "prepare"
     try:
@@ -94,8 +102,8 @@ def _become(place: Place, request: dict[str, Any], fds: list[int], report: int) 
             os.setresgid(gid, gid, gid)
             os.setresuid(uid, uid, uid)
         call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        if place.scoped:
-            scope.enter()
+        if confinement.scoped:
+            landlock.enter()
         # After the change of user, which clears it: the program does not outlive its guard.
         call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         os.umask(0o022)
@@ -135,8 +143,8 @@ def _descendants() -> list[int]:
         found |= more
 
 
-def _signal_all(place: Place, number: int) -> None:
-    if place.namespaces:
+def _signal_all(confinement: Confinement, number: int) -> None:
+    if confinement.namespaces:
         try:
             os.kill(-1, number)
         except ProcessLookupError:
@@ -149,10 +157,10 @@ def _signal_all(place: Place, number: int) -> None:
             continue
 
 
-def _kill_all(place: Place) -> None:
+def _kill_all(confinement: Confinement) -> None:
     """Until no child is left: what a killed process forked meanwhile falls to us."""
     while True:
-        _signal_all(place, signal.SIGKILL)
+        _signal_all(confinement, signal.SIGKILL)
         try:
             while os.waitpid(-1, os.WNOHANG)[0] != 0:
                 pass
@@ -174,7 +182,7 @@ def _reap(program: int) -> int | None:
         return int(signal.SIGKILL)
 
 
-def _guard(place: Place, request: dict[str, Any], control: int, fds: list[int]) -> None:
+def _guard(confinement: Confinement, request: dict[str, Any], control: int, fds: list[int]) -> None:
     """Start the program, wait for its end or for an order to end it, leave nothing alive."""
     call("prctl", PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     wake, alarm = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -183,14 +191,14 @@ def _guard(place: Place, request: dict[str, Any], control: int, fds: list[int]) 
     failed, report = os.pipe2(os.O_CLOEXEC)
     program = os.fork()
     if program == 0:
-        _become(place, request, fds, report)
+        _become(confinement, request, fds, report)
     os.close(report)
     for fd in fds:
         os.close(fd)
     problem = os.read(failed, 100)
     if problem:
         number, _, what = problem.decode().partition(" ")
-        _kill_all(place)
+        _kill_all(confinement)
         _tell(control, {"error": int(number), "what": what})
         return
     _tell(control, {"started": True})
@@ -205,25 +213,25 @@ def _guard(place: Place, request: dict[str, Any], control: int, fds: list[int]) 
             if os.read(control, 1) != b"T":
                 break
             if deadline is None:
-                _signal_all(place, signal.SIGTERM)
+                _signal_all(confinement, signal.SIGTERM)
                 deadline = time.monotonic() + GRACE_S
         status = _reap(program)
         if deadline is not None and time.monotonic() >= deadline:
             break
-    _kill_all(place)
+    _kill_all(confinement)
     code = os.waitstatus_to_exitcode(status) if status is not None else -signal.SIGKILL
     _tell(control, {"exit": code if code >= 0 else None, "signal": -code if code < 0 else None})
 
 
-def _await_work(place: Place, line: socket.socket) -> None:
+def _await_work(confinement: Confinement, line: socket.socket) -> None:
     """A guard's life: get ready, wait for one execution, see it to its end."""
     os.setsid()
     below = -1
     problem: OSError | None = None
-    if place.namespaces:
+    if confinement.namespaces:
         call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         try:
-            below = cover(place)
+            below = cover(confinement)
         except OSError as error:
             problem = error
     # Without namespaces there is no parent-death signal: the closing control socket leaves time
@@ -236,16 +244,16 @@ def _await_work(place: Place, line: socket.socket) -> None:
     try:
         if problem is not None:
             raise problem
-        if place.namespaces:
-            show(place, below, request)
+        if confinement.namespaces:
+            show(confinement, below, request)
     except OSError as error:
         _tell(control, {"error": error.errno or 0, "what": "namespace"})
         return
-    _guard(place, request, control, fds)
+    _guard(confinement, request, control, fds)
 
 
 def _is_orphan(line: socket.socket) -> bool:
-    """The nursery may have died before the parent-death signal was set; its end is closed then."""
+    """The supervisor may have died before the parent-death signal was set: its end is closed."""
     try:
         return line.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK) == b""
     except BlockingIOError:
@@ -264,18 +272,18 @@ def _receive_descriptors(channel: socket.socket) -> list[int]:
     return list(fds)
 
 
-class Nursery:
+class Supervisor:
     """Keeps a guard ready and hands each execution to one; ends when the server is gone."""
 
-    def __init__(self, place: Place, channel: socket.socket) -> None:
-        self._place = place
+    def __init__(self, confinement: Confinement, channel: socket.socket) -> None:
+        self._confinement = confinement
         self._channel = channel
         self._wake, alarm = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(alarm, warn_on_full_buffer=False)
         self._lines: dict[int, socket.socket] = {}
         self._controls: dict[int, int] = {}
-        self._spare = self._hatch()
+        self._spare = self._fork_guard()
 
     def run(self) -> None:
         while True:
@@ -288,13 +296,13 @@ class Nursery:
                 if not fds:
                     return
                 self._hand_over(fds)
-                self._spare = self._hatch()
+                self._spare = self._fork_guard()
 
-    def _hatch(self) -> int:
+    def _fork_guard(self) -> int:
         """A new guard; 0 when the kernel has no room for one."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            pid = split(self._place)
+            pid = split(self._confinement)
         except OSError:
             ours.close()
             theirs.close()
@@ -304,7 +312,7 @@ class Nursery:
                 signal.set_wakeup_fd(-1)
                 ours.close()
                 self._forget_the_others()
-                _await_work(self._place, theirs)
+                _await_work(self._confinement, theirs)
             finally:
                 os._exit(0)
         theirs.close()
@@ -325,7 +333,7 @@ class Nursery:
         self._collect()
         for guard in (self._spare, 0):
             # The spare may have been killed, by the kernel for lack of memory or by a person.
-            pid = guard if guard in self._lines else self._hatch()
+            pid = guard if guard in self._lines else self._fork_guard()
             try:
                 self._lines[pid].sendmsg([b"x"], rights)
                 self._controls[pid] = fds[0]
@@ -352,14 +360,16 @@ class Nursery:
 
 def main() -> None:
     fd, cover, namespaces = sys.argv[1:4]
-    place = Place(cover, tuple(sys.argv[4:]))
+    confinement = Confinement(cover, tuple(sys.argv[4:]))
     channel = socket.socket(fileno=int(fd))
     # The terminal's Ctrl-C is for the server, which ends its executions one by one.
     os.setsid()
     if namespaces == "auto":
-        probe(place)
-        place.scoped = scope.works()
-    nursery = Nursery(place, channel)
-    found = {name: getattr(place, name) for name in ("namespaces", "guards", "private", "scoped")}
+        probe(confinement)
+        confinement.scoped = landlock.works()
+    supervisor = Supervisor(confinement, channel)
+    found = {
+        name: getattr(confinement, name) for name in ("namespaces", "guards", "private", "scoped")
+    }
     channel.sendall(json.dumps(found).encode() + b"\n")
-    nursery.run()
+    supervisor.run()

@@ -1,0 +1,1 @@
+"""Sandboxes on this machine: a folder for each, and programs under a supervisor."""
