@@ -44,7 +44,7 @@ from agent_work_orders.tools import toolbox
 from agent_work_orders.tools.agent import Agents
 from agent_work_orders.tools.agent_failure import Waits
 from agent_work_orders.tools.workspaces import Workspaces
-from agent_work_orders.work_orders import projection, rules
+from agent_work_orders.work_orders import damage_report, projection, rules
 from agent_work_orders.work_orders.housekeeper import Housekeeper
 from agent_work_orders.work_orders.intake import Intake
 from agent_work_orders.work_orders.questions import Questions
@@ -112,6 +112,7 @@ async def open_house(
             takes=takes,
             first=projection.first,
         )
+        damage_report.tell(store, log)
         store.writer.on_trouble = _telling(asyncio.get_running_loop(), engine)
         rooms = msgspec.structs.replace(
             looking,

@@ -97,6 +97,10 @@ class Intake:
                 due_ms = self._later.get(delivery.n, (0, 0, ""))[0]
                 if delivery.n not in idle and due_ms <= self._rooms.clock.now_ms():
                     settled += await self._take_up(delivery)
+        for delivery_id in await self._rooms.deliveries.set_aside(self._rooms.clock.now_ms()):
+            fields = {"delivery_id": delivery_id, "about": "", "why": "its row was damaged"}
+            self._rooms.log("", "delivery_failed", "warning", fields)
+            settled += 1
         await self._trim()
         return settled
 
