@@ -112,8 +112,7 @@ async def open_house(
             takes=takes,
             first=projection.first,
         )
-        damage_report.tell(store, log)
-        store.writer.on_trouble = _telling(asyncio.get_running_loop(), engine)
+        _watch(store, engine, log)
         rooms = msgspec.structs.replace(
             looking,
             engine=engine,
@@ -203,14 +202,15 @@ def _sandboxes(settings: Settings, home: Path, clock: Clock) -> LocalSandboxes:
     return LocalSandboxes(home, mirrors, clock, users=users)
 
 
-def _telling(
-    loop: asyncio.AbstractEventLoop, engine: EmbeddedEngine
-) -> Callable[[Exception], None]:
+def _watch(store: SqliteStore, engine: EmbeddedEngine, log: OrderLog) -> None:
+    loop = asyncio.get_running_loop()
+
     def tell(error: Exception) -> None:
         with suppress(RuntimeError):  # the loop was closed: nobody is left to be told
             loop.call_soon_threadsafe(engine.halt, error)
 
-    return tell
+    store.writer.on_trouble = tell
+    damage_report.tell(store, log)
 
 
 def _desk(

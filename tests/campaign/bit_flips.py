@@ -1,10 +1,11 @@
 """Random bits of the database and its WAL are turned over, and the product is asked what it sees.
 
-A populated data directory is made once, as a clean end and as a kill leave it. For each seed its
-database is copied, one bit is turned over, and the real ways in are taken: doctor, the start of the
-whole house (no order is taken up), list and show. Allowed are: everything as before; a refusal to
-start, with its steps; or a difference that doctor or the order itself names. Anything else (another
-exception, an order that is gone or changed while doctor is content) is a failure.
+A populated data directory is made once, as a clean end and as a kill leave it, with rows in every
+table. For each seed its database is copied, one bit is turned over, and the real ways in are taken:
+doctor, the start of the whole house (no order is taken up), list and show, and a read of everything
+else that the store keeps. Allowed are: everything as before; a refusal to start, with its steps; or
+a difference that doctor or the order itself names. Anything else (another exception, an order or a
+row that is gone or changed while doctor is content) is a failure.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-sys.path.append(str(Path(__file__).parents[1] / "work_orders"))
+sys.path += [str(Path(__file__).parents[1] / room) for room in ("work_orders", "state_manager")]
 
+import one_of_each
+from one_of_each import Given
 from site_bench import Site
 
 from agent_work_orders.bootstrap import open_house
@@ -31,7 +34,7 @@ from agent_work_orders.errors import AgentWorkOrdersError
 from agent_work_orders.security.roles import LOCAL_OPERATOR
 from agent_work_orders.settings import load
 from agent_work_orders.state_manager.records import OrderFilter
-from agent_work_orders.work_orders import approvals, find, inspect, projection
+from agent_work_orders.work_orders import approvals, credentials, find, inspect, projection
 
 GATED = """
 name: gated
@@ -42,7 +45,14 @@ tasks:
 """
 LATER = "default: [{fail: {kind: rate_limit, message: slow down, retry_after_s: 3600}}]"
 FAILING = "default: [{fail: {kind: invalid_request, message: no}}]"
-FILES = ("journal.db", "journal.db-wal", "journal.db-shm", "journal.dirty", "local.key")
+FILES = (
+    "journal.db",
+    "journal.db-wal",
+    "journal.db-shm",
+    "journal.dirty",
+    "local.key",
+    "secret.key",
+)
 TIMES = ("updated_at_ms", "waiting_until_ms", "run_seq")
 
 Seen = dict[str, Any]
@@ -53,6 +63,7 @@ class Original(msgspec.Struct, frozen=True):
 
     home: Path
     seen: Seen
+    given: Given
 
 
 async def populate(folder: Path) -> list[Original]:
@@ -63,8 +74,11 @@ async def populate(folder: Path) -> list[Original]:
         gated = [await site.submit(workflow_source=GATED) for _ in range(2)]
         for order_id in gated:
             await site.until(order_id, "waiting")
-        await site.until(await site.submit(title="ä" * 40), "completed")
+        completed = await site.submit(title="ä" * 40)
+        await site.until(completed, "completed")
         await site.until(await site.submit(script=FAILING), "failed")
+        given = await one_of_each.write(site.house.store, completed)
+        await credentials.keep(site.rooms, "ANTHROPIC_API_KEY", "sk-ant-Tz81vQ0aXm4wLr7e")
         await site.house.rooms.telling.settled()
         await site.stop()
         shutil.copytree(site.home, folder / "closed")
@@ -74,15 +88,16 @@ async def populate(folder: Path) -> list[Original]:
         await site.house.rooms.telling.settled()
         await asyncio.sleep(0.3)
         shutil.copytree(site.home, folder / "killed")
-    return [Original(home, await observe(home)) for home in (folder / "closed", folder / "killed")]
+    homes = (folder / "closed", folder / "killed")
+    return [Original(home, await observe(home, given), given) for home in homes]
 
 
-async def observe(home: Path) -> Seen:
-    """What people see, order by order. The directory is left as it was."""
+async def observe(home: Path, given: Given) -> Seen:
+    """What people see, order by order and table by table. The directory is left as it was."""
     with tempfile.TemporaryDirectory(prefix="awo-flip-") as name:
         copy = Path(name, "home")
         take(home, copy)
-        seen, _ = await look(copy)
+        seen, _ = await look(copy, given)
     return seen
 
 
@@ -91,23 +106,24 @@ def take(home: Path, copy: Path) -> None:
     for one in FILES:
         if (home / one).exists():
             shutil.copyfile(home / one, copy / one)
-    (copy / "local.key").chmod(0o600)
+            (copy / one).chmod(0o600)
     os.symlink(home / "mirrors", copy / "mirrors")
 
 
-async def look(home: Path) -> tuple[Seen, str]:
+async def look(home: Path, given: Given) -> tuple[Seen, str]:
     """What is seen after a start, and the code of a refusal to start."""
     settings = load({"AWO_DRAIN_S": "0"}, home=home)
     try:
         async with open_house(settings, takes=lambda _order: False) as house:
-            return await _seen(house.rooms), ""
+            seen = await _seen(house.rooms, house.store)
+            return seen | await one_of_each.read(house.store, given), ""
     except AgentWorkOrdersError as error:
         if not error.hint:
             raise
         return {}, error.code
 
 
-async def _seen(rooms: Any) -> Seen:
+async def _seen(rooms: Any, store: Any) -> Seen:
     seen: Seen = {}
     page = inspect.page(rooms, LOCAL_OPERATOR, OrderFilter(), limit=500)
     for line in page.agent_work_orders:
@@ -119,14 +135,23 @@ async def _seen(rooms: Any) -> Seen:
             shown = projection.record(run, row.run_seq)
             tasks = await inspect.tasks(rooms, order_id, LOCAL_OPERATOR)
             asked = await approvals.of_order(rooms, order_id, LOCAL_OPERATOR)
+            beside = [*_beside(rooms, store, order_id), *await rooms.ledger.entries(order_id)]
         except AgentWorkOrdersError as error:
             seen[order_id] = f"named: {error.code}"
             continue
         if line.error_code in ("row_damaged", "run_quarantined"):
             seen[order_id] = f"named: {line.error_code}"
             continue
-        seen[order_id] = [_plain(line), _plain(shown), tasks, msgspec.to_builtins(asked)]
+        seen[order_id] = [_plain(line), _plain(shown), tasks, msgspec.to_builtins([asked, beside])]
     return seen
+
+
+def _beside(rooms: Any, store: Any, order_id: str) -> list[Any]:
+    """What the product itself wrote about an order, apart from its events."""
+    log = rooms.logbook.page(order_id, limit=500).log_entries
+    audit = rooms.audit.page(order_id=order_id, limit=500)
+    artifacts = inspect.artifacts(rooms, order_id, LOCAL_OPERATOR)
+    return [log, audit, artifacts, store.branches.get(order_id)]
 
 
 def _plain(record: Any) -> dict[str, Any]:
@@ -148,16 +173,18 @@ def flip(home: Path, seed: int) -> str:
     return f"seed {seed}: bit {bit} of byte {at} of {file.name} in {home.name}"
 
 
-async def judge(originals: list[Original], seed: int) -> tuple[str, str]:
+async def judge(
+    originals: list[Original], seed: int, spoil: Callable[[Path, int], str] = flip
+) -> tuple[str, str]:
     """("same" | "named" | "refused" | "failed", why)."""
     original = originals[seed % len(originals)]
     with tempfile.TemporaryDirectory(prefix="awo-flip-") as name:
         copy = Path(name, "home")
         take(original.home, copy)
-        where = flip(copy, seed)
+        where = spoil(copy, seed)
         try:
             found = [one for one in store_checkup.examine(copy) if one.status == "error"]
-            seen, refused = await look(copy)
+            seen, refused = await look(copy, original.given)
         except Exception as error:  # noqa: BLE001 - whatever comes out is the finding
             return "failed", f"{where}: {type(error).__name__}: {error}"
     if refused:

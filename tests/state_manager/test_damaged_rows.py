@@ -198,6 +198,35 @@ async def test_a_row_that_still_makes_sense_is_not_believed(
 
 
 @pytest.mark.fault("N7")
+async def test_every_column_is_covered_and_every_key(tmp_path: Path, clock: Clock) -> None:
+    store = SqliteStore.open(tmp_path, clock)
+    await one_of_each.write(store, "wo-a")
+    await one_of_each.write_order(store, "wo-a")
+    await store.close()
+    connection = sqlite3.connect(tmp_path / "journal.db", isolation_level=None)
+    for name in ("audit_stays", "workflow_versions_stay"):
+        connection.execute(f"DROP TRIGGER {name}")
+    connection.execute("PRAGMA ignore_check_constraints = ON")
+    connection.text_factory = database.legible
+    for table in proof.TABLES:
+        for _, column, *_ in connection.execute(f"PRAGMA table_info({table})").fetchall():
+            connection.execute("BEGIN")
+            change = "CASE typeof({0}) WHEN 'integer' THEN {0} + 1 WHEN 'real' THEN {0} + 1 "
+            change += "WHEN 'blob' THEN {0} || x'00' WHEN 'null' THEN 1 ELSE {0} || 'x' END"
+            rows = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            connection.execute(
+                f"UPDATE {table} SET {column} = -n"
+                if column == "n"
+                else f"UPDATE {table} SET {column} = {change.format(column)}"
+            )
+            found = list(damage.damaged_rows(connection))
+            assert [one.table for one in found] == [table] * rows, (table, column)
+            connection.execute("ROLLBACK")
+        assert rows, table
+    connection.close()
+
+
+@pytest.mark.fault("N7")
 async def test_a_damaged_key_can_be_put_away(tmp_path: Path, clock: Clock) -> None:
     store = SqliteStore.open(tmp_path, clock)
     key, token = await store.keys.create("ann", "viewer")

@@ -20,9 +20,9 @@ from agent_work_orders.state_manager.deliveries import (
     Outcome,
     State,
 )
-from agent_work_orders.state_manager.sqlite.many import returned_rows
+from agent_work_orders.state_manager.sqlite.many import execute_rows, returned_rows
 from agent_work_orders.state_manager.sqlite.named import queries
-from agent_work_orders.state_manager.sqlite.proof import checksum, readable, sealed
+from agent_work_orders.state_manager.sqlite.proof import readable, sealed
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.text import storable, to_json
 from agent_work_orders.state_manager.sqlite.writer import Writer
@@ -136,9 +136,10 @@ class SqliteDeliveries:
         def settle(connection: sqlite3.Connection) -> list[str]:
             rows = connection.execute(_SQL["deliveries_by_number"], (to_json(list(damaged)),))
             named = [(row[0], str(row[1]), str(row[2])) for row in rows if not _holds(row)]
-            for n, delivery_id, event in named:
-                values = (n, delivery_id, event, at_ms, 0, "failed", _DAMAGED, at_ms, None)
-                connection.execute(_SQL["replace_delivery"], sealed("deliveries", values))
+            _put(
+                connection,
+                [_Row(*one, at_ms, 0, "failed", _DAMAGED, at_ms, None) for one in named],
+            )
             return [delivery_id for _, delivery_id, _ in named]
 
         settled = await self._write(settle)
@@ -167,8 +168,10 @@ class SqliteDeliveries:
                 for row in readable(_Row._make, rows, "deliveries")
                 if row.outcome == "failed" and row.body is not None
             ]
-            for row in failed:
-                _put(connection, row._replace(outcome=None, why="", settled_at_ms=None, attempts=0))
+            again = [
+                row._replace(outcome=None, why="", settled_at_ms=None, attempts=0) for row in failed
+            ]
+            _put(connection, again)
             return len(failed)
 
         opened = await self._write(reopen)
@@ -210,8 +213,7 @@ class SqliteDeliveries:
             rows = connection.execute(_SQL["deliveries_by_number"], (to_json(list(ns)),)).fetchall()
             found = readable(_Row._make, rows, "deliveries")
             waiting = [row for row in found if row.outcome is None]
-            for row in waiting:
-                _put(connection, change(row))
+            _put(connection, [change(row) for row in waiting])
             return len(waiting)
 
         return await self._write(write)
@@ -238,9 +240,10 @@ def _numbered(
     return [sealed("deliveries", (n, *row)) for n, row in enumerate(rows, last + 1)]
 
 
-def _put(connection: sqlite3.Connection, row: _Row) -> None:
-    values = (row.attempts, row.outcome, row.why, row.settled_at_ms, row.body)
-    connection.execute(_SQL["change_delivery"], (*values, checksum("deliveries", row), row.n))
+def _put(connection: sqlite3.Connection, rows: Sequence[_Row]) -> None:
+    """In place of what has their numbers."""
+    sealed_rows = [sealed("deliveries", row) for row in rows]
+    execute_rows(connection, _SQL["replace_deliveries"], sealed_rows)
 
 
 def _settled(outcome: Outcome, why: str, at_ms: int) -> Callable[[_Row], _Row]:

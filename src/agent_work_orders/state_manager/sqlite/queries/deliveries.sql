@@ -35,15 +35,10 @@ SELECT count(*) FROM deliveries WHERE outcome IS NULL;
 SELECT n, delivery_id, event, received_at_ms, attempts, outcome, why, settled_at_ms, body, checksum
 FROM deliveries WHERE n IN (SELECT value FROM json_each(?));
 
--- name: change_delivery
--- One more attempt, or what became of it.
-UPDATE deliveries SET attempts = ?, outcome = ?, why = ?, settled_at_ms = ?, body = ?, checksum = ?
-WHERE n = ?;
-
--- name: replace_delivery
--- A damaged one is settled: nothing of it is believed but what it is called.
+-- name: replace_deliveries
+-- Another attempt, or what became of them.
 INSERT OR REPLACE INTO deliveries (n, delivery_id, event, received_at_ms, attempts, outcome, why,
-    settled_at_ms, body, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+    settled_at_ms, body, checksum) VALUES (ROWS);
 
 -- name: trim_deliveries
 -- Forget settled ones that came before a time.
