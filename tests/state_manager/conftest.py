@@ -3,12 +3,15 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
+
+sys.path.append(str(Path(__file__).parent))
 
 
 class FixedClock:

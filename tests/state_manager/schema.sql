@@ -39,7 +39,7 @@ CREATE TABLE api_keys (
     created_at_ms INTEGER NOT NULL,
     revoked_at_ms INTEGER,
     last_used_at_ms INTEGER
-) WITHOUT ROWID;
+, checksum INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 
 CREATE TABLE approvals (
     approval_id TEXT PRIMARY KEY,
@@ -55,7 +55,7 @@ CREATE TABLE approvals (
     decided_by TEXT,
     comment TEXT,
     decided_at_ms INTEGER
-) WITHOUT ROWID;
+, checksum INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 
 CREATE TABLE artifacts (
     order_id TEXT NOT NULL,
@@ -64,7 +64,7 @@ CREATE TABLE artifacts (
     sha256 TEXT NOT NULL,
     size_bytes INTEGER NOT NULL,
     media_type TEXT NOT NULL,
-    created_at_ms INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL, checksum INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (order_id, path, name)
 ) WITHOUT ROWID;
 
@@ -77,21 +77,21 @@ CREATE TABLE audit (
     target TEXT NOT NULL,
     details TEXT NOT NULL,
     chain BLOB NOT NULL
-);
+, checksum INTEGER NOT NULL DEFAULT 0);
 
 CREATE TABLE branches (
     order_id TEXT PRIMARY KEY,
     repository TEXT NOT NULL,
     base_sha TEXT NOT NULL,
     head_sha TEXT NOT NULL
-) WITHOUT ROWID;
+, checksum INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 
 CREATE TABLE credentials (
     name TEXT PRIMARY KEY,
     sealed BLOB NOT NULL,
     last4 TEXT NOT NULL,
     changed_at_ms INTEGER NOT NULL
-) WITHOUT ROWID;
+, checksum INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 
 CREATE TABLE deliveries (
     n INTEGER PRIMARY KEY,
@@ -103,7 +103,7 @@ CREATE TABLE deliveries (
     why TEXT NOT NULL DEFAULT '',
     settled_at_ms INTEGER,
     body BLOB
-);
+, checksum INTEGER NOT NULL DEFAULT 0);
 
 CREATE TABLE effects (
     run INTEGER NOT NULL,
@@ -129,14 +129,14 @@ CREATE TABLE feed (
     kind TEXT NOT NULL,
     at_ms INTEGER NOT NULL,
     body BLOB NOT NULL
-);
+, checksum INTEGER NOT NULL DEFAULT 0);
 
 CREATE TABLE idempotency_keys (
     caller TEXT NOT NULL,
     key TEXT NOT NULL,
     body_hash TEXT NOT NULL,
     order_id TEXT NOT NULL,
-    at_ms INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL, checksum INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (caller, key)
 ) WITHOUT ROWID;
 
@@ -148,7 +148,7 @@ CREATE TABLE ledger (
     intended_at_ms INTEGER NOT NULL,
     receipt TEXT,
     received_at_ms INTEGER
-) WITHOUT ROWID;
+, checksum INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 
 CREATE TABLE log_entries (
     order_id TEXT NOT NULL,
@@ -156,14 +156,14 @@ CREATE TABLE log_entries (
     at_ms INTEGER NOT NULL,
     level TEXT NOT NULL,
     event TEXT NOT NULL,
-    fields TEXT NOT NULL,
+    fields TEXT NOT NULL, checksum INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (order_id, n)
 ) WITHOUT ROWID;
 
 CREATE TABLE meta (
     name TEXT PRIMARY KEY,
     value
-) WITHOUT ROWID;
+, checksum INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 
 CREATE TABLE order_subjects (
     order_id TEXT PRIMARY KEY,
@@ -172,7 +172,7 @@ CREATE TABLE order_subjects (
     purpose TEXT NOT NULL,
     asked_by TEXT NOT NULL,
     at_ms INTEGER NOT NULL
-) WITHOUT ROWID;
+, checksum INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 
 CREATE TABLE orders (
     agent_work_order_id TEXT PRIMARY KEY,
@@ -207,7 +207,7 @@ CREATE TABLE orders (
     cost_usd REAL NOT NULL,
     warnings TEXT NOT NULL,
     run_seq INTEGER NOT NULL
-, rolled_back INTEGER NOT NULL DEFAULT 0, verification TEXT, verification_reason TEXT, cost_certainty TEXT NOT NULL DEFAULT 'exact', branch_offered INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+, rolled_back INTEGER NOT NULL DEFAULT 0, verification TEXT, verification_reason TEXT, cost_certainty TEXT NOT NULL DEFAULT 'exact', branch_offered INTEGER NOT NULL DEFAULT 0, checksum INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 
 CREATE TABLE plans (
     hash TEXT PRIMARY KEY,
@@ -218,7 +218,7 @@ CREATE TABLE plans (
 CREATE TABLE quota (
     credential TEXT PRIMARY KEY,
     state TEXT NOT NULL
-) WITHOUT ROWID;
+, checksum INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 
 CREATE TABLE runs (
     run INTEGER PRIMARY KEY,
@@ -227,7 +227,7 @@ CREATE TABLE runs (
     head_seq INTEGER NOT NULL,
     head_chain BLOB NOT NULL,
     plan_hash TEXT
-, owed_effects INTEGER, owed_timers INTEGER);
+, owed_effects INTEGER, owed_timers INTEGER, checksum INTEGER NOT NULL DEFAULT 0);
 
 CREATE TABLE schema_version (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at_ms INTEGER NOT NULL);
 
@@ -237,7 +237,7 @@ CREATE TABLE sessions (
     holder TEXT NOT NULL,
     created_at_ms INTEGER NOT NULL,
     used_at_ms INTEGER NOT NULL
-) WITHOUT ROWID;
+, checksum INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 
 CREATE TABLE snapshots (
     run INTEGER NOT NULL,
@@ -262,7 +262,7 @@ CREATE TABLE workflow_versions (
     plan BLOB NOT NULL,
     created_at_ms INTEGER NOT NULL,
     created_by TEXT NOT NULL,
-    origin TEXT NOT NULL CHECK (origin IN ('builtin', 'user', 'repository')),
+    origin TEXT NOT NULL CHECK (origin IN ('builtin', 'user', 'repository')), checksum INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (name, version)
 ) WITHOUT ROWID;
 

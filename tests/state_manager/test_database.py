@@ -46,7 +46,7 @@ def test_an_upgrade_gives_the_fresh_schema(tmp_path: Path, clock: Clock, release
     for version, name, sql in database.migrations():
         if version <= released:
             database._apply(connection, version, name, sql, 1)
-    connection.execute("INSERT INTO meta VALUES ('kept', 1)")
+    connection.execute("INSERT INTO meta (name, value) VALUES ('kept', 1)")
     connection.close()
     path, connection = database.prepare(tmp_path, clock)
     assert connection.execute("SELECT value FROM meta WHERE name = 'kept'").fetchone() == (1,)

@@ -161,7 +161,7 @@ async def audited(tmp_path: Path, clock: Clock) -> None:
         ("DELETE FROM audit WHERE n = 4", 4),
         ("DELETE FROM audit WHERE n = 6", 6),
         ("DELETE FROM audit", 1),
-        ("INSERT INTO audit SELECT 7, at_ms, who, what, order_id, target, details, chain "
+        ("INSERT INTO audit SELECT 7, at_ms, who, what, order_id, target, details, chain, checksum "
          "FROM audit WHERE n = 6", 7),
         ("DELETE FROM meta WHERE name LIKE 'audit_%'", 1),
     ],

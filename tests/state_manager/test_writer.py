@@ -20,7 +20,7 @@ from agent_work_orders.testing.conformance.journal import commit, loaded
 
 def put(name: str, value: object) -> writer.Write[None]:
     def write(connection: sqlite3.Connection) -> None:
-        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+        connection.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (name, value))
 
     return write
 
@@ -61,11 +61,11 @@ async def test_what_waits_is_one_transaction(store: SqliteStore) -> None:
 
 async def test_one_failing_job_fails_alone(store: SqliteStore) -> None:
     def refuse(connection: sqlite3.Connection) -> None:
-        connection.execute("INSERT OR REPLACE INTO meta VALUES ('half', 1)")
+        connection.execute("INSERT OR REPLACE INTO meta (name, value) VALUES ('half', 1)")
         raise Conflict("approval_settled", "no")
 
     def wrong(connection: sqlite3.Connection) -> None:
-        connection.execute("INSERT INTO meta VALUES ('before', 1)")
+        connection.execute("INSERT INTO meta (name, value) VALUES ('before', 1)")
 
     gate = Gate(store)
     before = store.writer.submit(put("before", 0))

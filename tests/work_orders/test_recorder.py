@@ -10,6 +10,7 @@ import pytest
 from site_bench import Site
 
 from agent_work_orders.security.roles import LOCAL_OPERATOR
+from agent_work_orders.state_manager.sqlite import damage
 from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
 from agent_work_orders.work_orders import inspect, steer
 
@@ -60,6 +61,7 @@ async def test_records_that_a_crash_lost_are_made_again(site: Site) -> None:
         connection.execute("UPDATE orders SET status = 'running', current_phase = NULL")
         connection.execute("DELETE FROM orders WHERE agent_work_order_id = ?", (waiting,))
         connection.execute("DELETE FROM approvals")
+        damage.fill(connection)  # a line that is behind is a whole one
     await site.start()
     async with asyncio.timeout(10):
         while True:

@@ -31,7 +31,7 @@ def fill_at(site: Site, monkeypatch: pytest.MonkeyPatch, number: int) -> Callabl
         writer._run_all(group)
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count = {pages}")
-        connection.execute("INSERT INTO meta VALUES ('large', zeroblob(1000000))")
+        connection.execute("INSERT INTO meta (name, value) VALUES ('large', zeroblob(1000000))")
 
     monkeypatch.setattr(Writer, "_transaction", limited)
     return lambda: count >= number

@@ -222,7 +222,7 @@ class Status(Answer):
     work_orders: dict[str, int]
     approvals_asked: int
     engine: EngineStatus
-    journal: str = Field(description="`ok`, or the code of its trouble")
+    journal: str = Field(description="`ok`, `rows_damaged`, or the code of its trouble")
     event_loop: EventLoop
     github: GithubStanding | None = Field(description="Null when it is not configured")
 

@@ -24,6 +24,7 @@ from agent_work_orders.state_manager.files import local_key as local_keys
 from agent_work_orders.state_manager.lock import OwnerLock
 from agent_work_orders.state_manager.store import Store
 from agent_work_orders.tools.workspaces import Workspaces
+from agent_work_orders.work_orders import damage_report
 from agent_work_orders.work_orders.context import GitHubLink, LiveContext
 from agent_work_orders.work_orders.read_side.log_sink import log_sink
 
@@ -74,6 +75,7 @@ async def open_house(
         workspaces = Workspaces(around.mirrors, around.sandboxes)
         desk = desk_of(settings, around, store, workspaces, log, clock, redactor)
         engine = embedded_engine(settings, store, desk, clock, takes)
+        damage_report.tell(store, log)
         known = around.context(settings, store, engine, clock, log, redactor.text)
         context = LiveContext(
             **{**msgspec.structs.asdict(known), "runs": engine},

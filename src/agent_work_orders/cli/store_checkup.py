@@ -18,6 +18,21 @@ from agent_work_orders.work_orders.housekeeping import LOST
 from agent_work_orders.work_orders.read_side.rebuild import differences
 
 SHOWN = 5
+_RESTORE = "The disk or somebody changed it: restore a backup."
+_REBUILD = "Lists are made again from the journal: stop the server, then awo doctor --rebuild."
+_FADES = "What is missing there stops no order; a backup has it."
+_REMEDIES = {
+    "api_keys": "A damaged key opens nothing: awo key revoke, and create another.",
+    "approvals": _REBUILD,
+    "credentials": "A damaged credential is not used: enter it again with awo credentials.",
+    "deliveries": "A damaged delivery is not handled: have it sent again (awo deliveries).",
+    "feed": _FADES,
+    "log_entries": _FADES,
+    "orders": _REBUILD,
+    "quota": "It is asked for again by itself.",
+    "sessions": "A damaged session opens nothing: sign in again.",
+}
+"""What to do about a damaged row, where there is something easier than a backup."""
 _ENDED = ("completed", "failed", "cancelled")
 _TRACES = (
     "workspaces/*", "transcripts/*", "logs/agent_work_orders/*/*", f"{LOST}/workspaces/*",
@@ -44,6 +59,7 @@ def examine(home: Path) -> Iterator[Finding]:
     checks: tuple[tuple[str, Callable[[SqliteArchive], Finding]], ...] = (
         ("journal", _journal),
         ("database", _database),
+        ("rows", _rows),
         ("lists", _lists),
         ("workspaces", _workspaces),
         ("lost orders", _lost),
@@ -88,17 +104,29 @@ def _journal(archive: SqliteArchive) -> Finding:
 
 
 def _database(archive: SqliteArchive) -> Finding:
-    """The pages and indexes of all tables, and every row that has an owner here."""
+    """The pages and indexes of all tables."""
     said = [str(row[0]) for row in archive.readers.rows("PRAGMA integrity_check(10)")]
-    found = [] if said == ["ok"] else said
-    found += archive.unreadable()
-    if not found:
-        return Finding(check="database", status="ok", detail="every table can be read")
+    if said == ["ok"]:
+        return Finding(check="database", status="ok", detail="every page and index holds")
     return Finding(
         check="database",
         status="error",
-        detail=f"{len(found)} damaged: {'; '.join(found[:SHOWN])}",
+        detail=f"{len(said)} damaged: {'; '.join(said[:SHOWN])}",
         hint="The disk or somebody changed it: restore a backup.",
+    )
+
+
+def _rows(archive: SqliteArchive) -> Finding:
+    """Every row of every table against its checksum."""
+    found = archive.every_damaged()
+    if not found:
+        return Finding(check="rows", status="ok", detail="every row holds")
+    advice = {_REMEDIES.get(one.table, _RESTORE): None for one in found}
+    return Finding(
+        check="rows",
+        status="error",
+        detail=f"{len(found)} damaged: {'; '.join(str(one) for one in found[:SHOWN])}",
+        hint=" ".join(advice),
     )
 
 

@@ -64,6 +64,11 @@ class Deliveries(Protocol):
         asked for when their bodies are large (`MAX_BATCH_BYTES`); none only when there is none."""
         ...
 
+    async def set_aside(self, at_ms: int) -> list[str]:
+        """Settle what `waiting` found damaged as failed, without its body, so that it can be taken
+        when it is delivered again. Returns what each of them is called in its row."""
+        ...
+
     async def tried(self, n: int) -> None:
         """One more attempt begins."""
         ...

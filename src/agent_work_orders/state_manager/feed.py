@@ -11,6 +11,9 @@ from typing import Protocol
 
 import msgspec
 
+MISSED = "reset"
+"""The kind of a row that stands for one that cannot be read: load anew, as after a long absence."""
+
 
 class FeedRow(msgspec.Struct, frozen=True, kw_only=True):
     n: int

@@ -22,6 +22,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ledger(Protocol):
+    @property
+    def doubted(self) -> bool:
+        """Rows are damaged: what is not found may have been written all the same."""
+        ...
+
     async def find(self, key: str) -> Entry | None: ...
 
     async def intend(

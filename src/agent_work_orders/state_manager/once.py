@@ -26,10 +26,11 @@ async def once(
     do: Do,
     clean: Callable[[Receipt], Receipt] = lambda receipt: receipt,
 ) -> Receipt:
-    """With a receipt: return it. With an intent but no receipt (a crash, a lost answer): `look`
-    at the world and adopt what is found. Else record the intent, `do`, record the receipt. When
-    the answer of `do` is lost, the world is looked at too: what is not there did not happen, and
-    is Transient `write_lost`, to be tried again. A `look` that cannot tell must raise.
+    """With a receipt: return it. With an intent but no receipt (a crash, a lost answer), or when
+    the ledger is damaged: `look` at the world and adopt what is found. Else record the intent,
+    `do`, record the receipt. When the answer of `do` is lost, the world is looked at too: what is
+    not there did not happen, and is Transient `write_lost`, to be tried again. A `look` that
+    cannot tell must raise.
 
     `clean` takes secrets out of what is kept. Two callers with one key at the same time must be
     kept apart by the caller: the ledger records, it does not lock.
@@ -37,11 +38,9 @@ async def once(
     entry = await ledger.find(key)
     if entry is not None and entry.receipt is not None:
         return entry.receipt
-    found = None
     if entry is None:
         await ledger.intend(key, order_id=order_id, what=what, intent=intent, at_ms=clock.now_ms())
-    else:
-        found = await look()
+    found = await look() if entry is not None or ledger.doubted else None
     receipt = clean(found if found is not None else await _done(what, look, do))
     kept = await ledger.receive(key, receipt, at_ms=clock.now_ms())
     return kept.receipt if kept.receipt is not None else receipt

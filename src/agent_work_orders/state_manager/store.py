@@ -7,6 +7,7 @@ can be made again from the journal. Access says who may do what, and who did.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from agent_work_orders.state_manager.approvals import Approvals
@@ -14,6 +15,7 @@ from agent_work_orders.state_manager.artifacts import Artifacts
 from agent_work_orders.state_manager.audit import Audit
 from agent_work_orders.state_manager.branches import Branches
 from agent_work_orders.state_manager.credentials import Credentials
+from agent_work_orders.state_manager.damaged_row import DamagedRow
 from agent_work_orders.state_manager.deliveries import Deliveries
 from agent_work_orders.state_manager.feed import Feed
 from agent_work_orders.state_manager.idempotency import IdempotencyKeys
@@ -71,6 +73,11 @@ class Store(Protocol):
     def credentials(self) -> Credentials: ...
     @property
     def audit(self) -> Audit: ...
+
+    @property
+    def damaged(self) -> Sequence[DamagedRow]:
+        """What was found when it was opened; each stops only those who need it."""
+        ...
 
     def trouble(self) -> tuple[str, str] | None:
         """(code, cause) while nothing can be written."""

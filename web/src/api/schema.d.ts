@@ -2486,7 +2486,7 @@ export interface components {
             engine: components["schemas"]["EngineStatus"];
             /**
              * Journal
-             * @description `ok`, or the code of its trouble
+             * @description `ok`, `rows_damaged`, or the code of its trouble
              */
             journal: string;
             event_loop: components["schemas"]["EventLoop"];

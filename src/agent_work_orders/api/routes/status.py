@@ -52,7 +52,6 @@ async def status(request: Request) -> Response:
     house, caller = house_of(request), caller_of(request)
     caller.need("read")
     health = house.engine.health()
-    trouble = house.store.trouble()
     engine = {name: health[name] for name in models.EngineStatus.model_fields}
     if caller.repositories is not None:
         engine["quarantined"] = []
@@ -74,11 +73,18 @@ async def status(request: Request) -> Response:
             "work_orders": _counts(house, caller),
             "approvals_asked": len(await approvals.asked(house.context, caller, 500)),
             "engine": engine,
-            "journal": "ok" if trouble is None else trouble[0],
+            "journal": _journal(house),
             "event_loop": _event_loop(request.app.state.pauses, caller),
             "github": _github(house, caller),
         }
     )
+
+
+def _journal(house: House) -> str:
+    trouble = house.store.trouble()
+    if trouble is not None:
+        return trouble[0]
+    return "rows_damaged" if house.store.damaged else "ok"
 
 
 def _event_loop(pauses: Pauses, caller: Caller) -> views.Json:

@@ -11,15 +11,15 @@ import msgspec
 from agent_work_orders.errors import Conflict, NotFound
 from agent_work_orders.state_manager.approvals import ApprovalRecord, ApprovalState
 from agent_work_orders.state_manager.sqlite.named import queries
-from agent_work_orders.state_manager.sqlite.readers import Readers
-from agent_work_orders.state_manager.sqlite.text import (
+from agent_work_orders.state_manager.sqlite.proof import (
     DAMAGE,
-    from_json,
     one_row,
+    proven,
     readable,
-    storable,
-    to_json,
+    sealed,
 )
+from agent_work_orders.state_manager.sqlite.readers import Readers
+from agent_work_orders.state_manager.sqlite.text import from_json, storable, to_json
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
 _SQL = queries("records")
@@ -33,11 +33,11 @@ class SqliteApprovals:
 
     async def ask(self, record: ApprovalRecord) -> ApprovalRecord:
         def ask(connection: sqlite3.Connection) -> ApprovalRecord:
-            connection.execute(_SQL["add_approval"], _row(record))
+            connection.execute(_SQL["add_approval"], sealed("approvals", _row(record)))
             stored = _stored(connection, record.approval_id)
             if stored is None:  # damaged: the journal knows what is asked
                 connection.execute(_SQL["forget_approval"], (record.approval_id,))
-                connection.execute(_SQL["add_approval"], _row(record))
+                connection.execute(_SQL["add_approval"], sealed("approvals", _row(record)))
             return _found(connection, record.approval_id)
 
         return await self._writer.submit(ask)
@@ -69,8 +69,13 @@ class SqliteApprovals:
                     hint="The first answer counts.",
                     state=before.state,
                 )
-            connection.execute(_SQL["settle_approval"], (state, by, comment, at_ms, approval_id))
-            return _found(connection, approval_id)
+            if before.state == state:
+                return before
+            after = msgspec.structs.replace(
+                before, state=state, decided_by=by, comment=comment, decided_at_ms=at_ms
+            )
+            connection.execute(_SQL["put_approval"], sealed("approvals", _row(after)))
+            return after
 
         return await self._writer.submit(settle)
 
@@ -80,17 +85,18 @@ class SqliteApprovals:
 
     def of_order(self, order_id: str) -> Sequence[ApprovalRecord]:
         rows = self._readers.rows(_SQL["approvals_of_order"], (storable(order_id),))
-        return readable(_record, rows)
+        return readable(_record, rows, "approvals")
 
     def asked(self, limit: int = 100) -> Sequence[ApprovalRecord]:
-        return readable(_record, self._readers.rows(_SQL["asked_approvals"], (limit,)))
+        rows = self._readers.rows(_SQL["asked_approvals"], (limit,))
+        return readable(_record, rows, "approvals")
 
 
 def _stored(connection: sqlite3.Connection, approval_id: str) -> ApprovalRecord | None:
     """None when it cannot be read."""
     try:
         row = connection.execute(_SQL["get_approval"], (storable(approval_id),)).fetchone()
-        return _record(row)
+        return _record(proven("approvals", row))
     except (sqlite3.OperationalError, *DAMAGE):
         return None
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Broken, Conflict
+from agent_work_orders.state_manager.damaged_row import DamagedRow
 from agent_work_orders.state_manager.files.artifacts import MAX_ARTIFACT_BYTES, FileArtifacts
 from agent_work_orders.state_manager.lock import read_owner
 from agent_work_orders.state_manager.sqlite.approvals import SqliteApprovals
@@ -24,6 +24,7 @@ from agent_work_orders.state_manager.sqlite.artifacts import SqliteArtifactList
 from agent_work_orders.state_manager.sqlite.audit import SqliteAudit
 from agent_work_orders.state_manager.sqlite.branches import SqliteBranches
 from agent_work_orders.state_manager.sqlite.credentials import SqliteCredentials
+from agent_work_orders.state_manager.sqlite.damage import damaged_rows
 from agent_work_orders.state_manager.sqlite.database import (
     DATABASE_NAME,
     UNREADABLE,
@@ -36,20 +37,16 @@ from agent_work_orders.state_manager.sqlite.deliveries import SqliteDeliveries
 from agent_work_orders.state_manager.sqlite.feed import SqliteFeed
 from agent_work_orders.state_manager.sqlite.idempotency import SqliteIdempotencyKeys
 from agent_work_orders.state_manager.sqlite.journal import SqliteJournal
-from agent_work_orders.state_manager.sqlite.keys import SqliteKeys, key_of
-from agent_work_orders.state_manager.sqlite.ledger import SqliteLedger, entry_of
+from agent_work_orders.state_manager.sqlite.keys import SqliteKeys
+from agent_work_orders.state_manager.sqlite.ledger import SqliteLedger
 from agent_work_orders.state_manager.sqlite.logbook import SqliteLogbook
-from agent_work_orders.state_manager.sqlite.named import queries
 from agent_work_orders.state_manager.sqlite.quota import SqliteQuota
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.records import SqliteRecords
 from agent_work_orders.state_manager.sqlite.sessions import SqliteSessions
 from agent_work_orders.state_manager.sqlite.subjects import SqliteSubjects
-from agent_work_orders.state_manager.sqlite.text import DAMAGE
 from agent_work_orders.state_manager.sqlite.versions import SqliteVersions
 from agent_work_orders.state_manager.sqlite.writer import Writer
-
-_STORE = queries("store")
 
 
 class SqliteArchive:
@@ -59,6 +56,7 @@ class SqliteArchive:
         """Raises Environmental when the database cannot be read, Conflict `schema_other`."""
         self.home = home
         self.path = home / DATABASE_NAME
+        self.damaged: tuple[DamagedRow, ...] = ()
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         readers = self.readers = self._open()
         self._check_schema()
@@ -89,21 +87,18 @@ class SqliteArchive:
         if self._copy is not None:
             self._copy.cleanup()
 
-    def unreadable(self) -> list[str]:
-        """Tables with rows that their owner cannot read."""
-        readers = self.readers
-        asked: tuple[tuple[str, Callable[[], object]], ...] = (
-            ("api_keys", lambda: [key_of(row) for row in readers.rows(_STORE["all_api_keys"])]),
-            ("ledger", lambda: [entry_of(row) for row in readers.rows(_STORE["all_entries"])]),
-            ("branches", self.branches.all),
-            ("credentials", self.credentials.all),
-        )
-        found = []
-        for table, read in asked:
-            try:
-                read()
-            except DAMAGE as error:
-                found.append(f"{table} ({error})")
+    def every_damaged(self) -> list[DamagedRow]:
+        """Every row of every table that does not hold, over one view."""
+        with self.readers.connection() as connection:
+            found = list(damaged_rows(connection))
+            steps = connection.execute("SELECT version, name FROM schema_version").fetchall()
+        for known in [(version, name) for version, name, _ in migrations()]:
+            if known not in steps:
+                reason = "this step of the schema is not there"
+                key = "{}_{}".format(*known)
+                found.append(
+                    DamagedRow(table="schema_version", key=key, order_id="", reason=reason)
+                )
         return found
 
     def _open(self) -> _ReadOnly:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from agent_work_orders.state_manager.artifacts import Artifact
 from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.proof import one_row, sealed
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.text import storable
 from agent_work_orders.state_manager.sqlite.writer import Writer
@@ -21,13 +23,17 @@ class SqliteArtifactList:
 
     def add(self, artifact: Artifact) -> None:
         """Durable when it returns. Blocking."""
-        row = tuple(getattr(artifact, name) for name in _FIELDS)
+        row = sealed("artifacts", [getattr(artifact, name) for name in _FIELDS])
         self._writer.run(lambda connection: connection.execute(_SQL["put_artifact"], row))
 
     def of_order(self, order_id: str) -> Iterator[Artifact]:
         for row in self._readers.rows(_SQL["artifacts_of_order"], (storable(order_id),)):
-            yield Artifact(**dict(zip(_FIELDS, row, strict=True)))
+            yield one_row(_artifact, row, "artifacts")
 
     def contents(self) -> Iterator[str]:
         for row in self._readers.rows(_SQL["artifact_contents"]):
             yield str(row[0])
+
+
+def _artifact(row: Sequence[Any]) -> Artifact:
+    return Artifact(**dict(zip(_FIELDS, row, strict=True)))

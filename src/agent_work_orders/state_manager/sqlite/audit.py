@@ -13,9 +13,11 @@ from typing import Any
 from agent_work_orders.errors import TooLarge
 from agent_work_orders.state_manager.audit import AuditBreak, AuditEntry, AuditRow
 from agent_work_orders.state_manager.chain import START, seal
+from agent_work_orders.state_manager.sqlite import meta
 from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.proof import DAMAGE, proven, sealed
 from agent_work_orders.state_manager.sqlite.readers import Readers
-from agent_work_orders.state_manager.sqlite.text import from_json, readable, storable, to_json
+from agent_work_orders.state_manager.sqlite.text import from_json, storable, to_json
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
 _SQL = queries("store")
@@ -54,14 +56,14 @@ class SqliteAudit:
         self, *, after: int = 0, limit: int = 100, order_id: str | None = None
     ) -> Sequence[AuditRow]:
         rows = self._readers.rows(_SQL["audit_after"], (after, storable(order_id or ""), limit))
-        return readable(_row, rows)
+        return [_legible(row) for row in rows]
 
     def verify(self) -> AuditBreak | None:
         n, chain = 0, START
         with self._readers.connection() as connection:
-            last, head = connection.execute(_SQL["audit_head"]).fetchone()
+            last, head = meta.get(connection, "audit_n"), meta.get(connection, "audit_chain")
             while rows := connection.execute(_SQL["audit_after"], (n, "", _PAGE)).fetchall():
-                for row in rows:
+                for *row, _ in rows:
                     n += 1
                     if row[0] != n:
                         return AuditBreak(n=n, reason=f"row {n} is missing")
@@ -82,16 +84,24 @@ def append_entries(connection: sqlite3.Connection, entries: Sequence[AuditEntry]
 def append_rows(
     connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]
 ) -> list[tuple[Any, ...]]:
-    last, chain = connection.execute(_SQL["audit_head"]).fetchone()
-    n, chain, added = last or 0, chain or START, []
+    n, chain, added = *_head(connection), []
     for values in rows:
         n += 1
         chain = _link(chain, n, *values)
         added.append((n, *values, chain))
-        connection.execute(_SQL["add_audit"], added[-1])
-    connection.execute(_SQL["put_meta"], ("audit_n", n))
-    connection.execute(_SQL["put_meta"], ("audit_chain", chain))
+        connection.execute(_SQL["add_audit"], sealed("audit", added[-1]))
+    meta.put(connection, "audit_n", n)
+    meta.put(connection, "audit_chain", chain)
     return added
+
+
+def _head(connection: sqlite3.Connection) -> tuple[int, bytes]:
+    """Where the chain goes on. A head that is damaged must not keep orders from being made: then
+    it is the last row, and the start has said what was found."""
+    n, chain = meta.get(connection, "audit_n"), meta.get(connection, "audit_chain")
+    if n is None or chain is None:
+        n, chain = connection.execute(_SQL["last_audit"]).fetchone() or (0, START)
+    return n, chain
 
 
 def _values(entry: AuditEntry) -> tuple[Any, ...]:
@@ -122,3 +132,14 @@ def _row(row: Sequence[Any]) -> AuditRow:
         target=target,
         details=from_json(details),
     )
+
+
+def _legible(row: Sequence[Any]) -> AuditRow:
+    """A damaged row stays in its place and says so."""
+    try:
+        return _row(proven("audit", row))
+    except DAMAGE as error:
+        details = {"error": str(error)}
+        return AuditRow(
+            n=row[0], at_ms=0, who="", what="row_damaged", order_id=None, target="", details=details
+        )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from agent_work_orders.state_manager.branches import Branch
 from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.proof import one_row, readable, sealed
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.text import storable
 from agent_work_orders.state_manager.sqlite.writer import Writer
@@ -19,15 +20,16 @@ class SqliteBranches:
         self._readers = readers
 
     async def keep(self, branch: Branch) -> None:
-        row = (branch.order_id, branch.repository, branch.base_sha, branch.head_sha)
+        values = (branch.order_id, branch.repository, branch.base_sha, branch.head_sha)
+        row = sealed("branches", values)
         await self._writer.submit(lambda connection: connection.execute(_SQL["put_branch"], row))
 
     def get(self, order_id: str) -> Branch | None:
         row = self._readers.row(_SQL["get_branch"], (storable(order_id),))
-        return None if row is None else _branch(row)
+        return None if row is None else one_row(_branch, row, "branches")
 
     def all(self) -> Sequence[Branch]:
-        return [_branch(row) for row in self._readers.rows(_SQL["all_branches"])]
+        return readable(_branch, self._readers.rows(_SQL["all_branches"]), "branches")
 
 
 def _branch(row: Sequence[str]) -> Branch:

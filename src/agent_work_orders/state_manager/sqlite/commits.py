@@ -7,6 +7,7 @@ the group costs a delete of nothing.
 from __future__ import annotations
 
 import sqlite3
+from typing import Any
 
 from agent_work_orders.state_manager.chain import (
     effect_checksum,
@@ -19,6 +20,7 @@ from agent_work_orders.state_manager.journal import Beside, EffectRow, Snapshot
 from agent_work_orders.state_manager.sqlite.audit import append_entries
 from agent_work_orders.state_manager.sqlite.many import execute_rows
 from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.proof import sealed
 from agent_work_orders.state_manager.sqlite.records import put_records
 
 _SQL = queries("journal")
@@ -81,10 +83,7 @@ class Commits:
             execute_rows(connection, _SQL["put_plans"], plans)
         if self._events:
             execute_rows(connection, _SQL["add_events"], self._events)
-        heads = [
-            (h.run, h.run_id, h.ended, h.seq, h.chain, h.plan_hash, *(h.owed or (None, None)))
-            for h in self._heads.values()
-        ]
+        heads = [_head_row(head) for head in self._heads.values()]
         execute_rows(connection, _SQL["put_heads"], heads)
         if self._effects:
             self._flush_effects(connection)
@@ -123,3 +122,8 @@ class Commits:
         gone = [key for key, at_ms in self._timers.items() if at_ms is None]
         execute_rows(connection, _SQL["put_timers"], put)
         execute_rows(connection, _SQL["drop_timers"], gone)
+
+
+def _head_row(head: Head) -> tuple[Any, ...]:
+    place = (head.run, head.run_id, int(head.ended), head.seq, head.chain, head.plan_hash)
+    return sealed("runs", (*place, *(head.owed or (None, None))))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
 
 from agent_work_orders.state_manager.credentials import KeptCredential
 from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.proof import readable, sealed
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.text import storable
 from agent_work_orders.state_manager.sqlite.writer import Writer
@@ -21,7 +25,7 @@ class SqliteCredentials:
         self._readers = readers
 
     async def put(self, kept: KeptCredential) -> None:
-        row = (storable(kept.name), kept.sealed, storable(kept.last4), kept.changed_at_ms)
+        row = _row(kept)
         await self._writer.submit(
             lambda connection: connection.execute(_SQL["put_credential"], row)
         )
@@ -29,10 +33,10 @@ class SqliteCredentials:
     async def reseal(self, anew: Callable[[KeptCredential], bytes]) -> int:
         def reseal(connection: sqlite3.Connection) -> int:
             rows = connection.execute(_SQL["all_credentials"]).fetchall()
-            kept = [_kept(row) for row in rows]
-            changes = [(anew(one), one.name, one.sealed) for one in kept]
-            changes = [change for change in changes if change[0] != change[2]]
-            connection.executemany(_SQL["reseal_credential"], changes)
+            kept = readable(_kept, rows, "credentials")
+            fresh = [(msgspec.structs.replace(one, sealed=anew(one)), one) for one in kept]
+            changes = [_row(new) for new, old in fresh if new != old]
+            connection.executemany(_SQL["put_credential"], changes)
             return len(changes)
 
         return await self._writer.submit(reseal)
@@ -45,7 +49,12 @@ class SqliteCredentials:
         )
 
     def all(self) -> Sequence[KeptCredential]:
-        return [_kept(row) for row in self._readers.rows(_SQL["all_credentials"])]
+        return readable(_kept, self._readers.rows(_SQL["all_credentials"]), "credentials")
+
+
+def _row(kept: KeptCredential) -> tuple[Any, ...]:
+    values = (storable(kept.name), kept.sealed, storable(kept.last4), kept.changed_at_ms)
+    return sealed("credentials", values)
 
 
 def _kept(row: Sequence[object]) -> KeptCredential:

@@ -22,7 +22,8 @@ from urllib.parse import quote
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Environmental, Failed, Refused
-from agent_work_orders.state_manager.sqlite import tally
+from agent_work_orders.state_manager.sqlite import damage, meta, tally
+from agent_work_orders.state_manager.sqlite.named import queries
 
 DATABASE_NAME = "journal.db"
 DIRTY_NAME = "journal.dirty"
@@ -40,6 +41,8 @@ UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 Synchronous = Literal["FULL", "NORMAL", "EXTRA"]
 
 _MIGRATION = re.compile(r"(\d{4})_(\w+)\.sql")
+_FILLED = {14}
+"""Steps after which the checksums of all rows are computed anew."""
 _FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}
 _SCHEMA_VERSION = (
     "CREATE TABLE IF NOT EXISTS schema_version "
@@ -70,6 +73,7 @@ def connect(path: Path, *, synchronous: Synchronous = "FULL") -> sqlite3.Connect
         connection.execute(f"PRAGMA journal_size_limit = {WAL_KEEP_BYTES}")
         connection.execute("PRAGMA cache_size = -16384")
         connection.execute("PRAGMA temp_store = MEMORY")
+        connection.text_factory = legible
     except BaseException:
         connection.close()
         raise
@@ -176,7 +180,10 @@ def migrate(connection: sqlite3.Connection, clock: Clock) -> None:
 def _apply(connection: sqlite3.Connection, version: int, name: str, sql: str, at_ms: int) -> None:
     record = f"INSERT INTO schema_version VALUES ({version}, '{name}', {at_ms});"
     try:
-        connection.executescript(f"BEGIN IMMEDIATE;\n{sql}\n{record}\nCOMMIT;")
+        connection.executescript(f"BEGIN IMMEDIATE;\n{sql}\n{record}")
+        if version in _FILLED:
+            damage.fill(connection)
+        connection.execute("COMMIT")
     except sqlite3.Error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
@@ -185,10 +192,12 @@ def _apply(connection: sqlite3.Connection, version: int, name: str, sql: str, at
 
 def _count_life(connection: sqlite3.Connection) -> None:
     """The first write of this life: it proves that writing works, and numbers the feed."""
-    connection.execute(
-        "INSERT INTO meta (name, value) VALUES ('life', 1) "
-        "ON CONFLICT (name) DO UPDATE SET value = value + 1"
-    )
+    connection.execute("BEGIN IMMEDIATE")
+    life = meta.get(connection, "life")
+    if life is None:
+        [life] = connection.execute(queries("meta")["last_life"]).fetchone()
+    meta.put(connection, "life", life + 1)
+    connection.execute("COMMIT")
 
 
 def mark_dirty(home: Path) -> None:

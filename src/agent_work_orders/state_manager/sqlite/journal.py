@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Sequence
+from typing import Any
 
 from agent_work_orders.state_manager.heads import Head, Heads
 from agent_work_orders.state_manager.journal import (
@@ -13,9 +15,11 @@ from agent_work_orders.state_manager.journal import (
     LoadedRun,
     Quarantined,
 )
+from agent_work_orders.state_manager.sqlite import meta
 from agent_work_orders.state_manager.sqlite.commits import Commits
 from agent_work_orders.state_manager.sqlite.loading import Loader, head_of
 from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.proof import DAMAGE, one_row, onward, proven
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.writer import MAX_GROUP, MAX_WAITING, Writer
 
@@ -49,8 +53,12 @@ class SqliteJournal:
         quarantined: list[Quarantined] = []
         with self._readers.connection() as connection:
             loader = Loader(connection)
-            for row in connection.execute(_SQL["open_heads"]).fetchall():
-                loaded = loader.load(head_of(row), in_full=False)
+            # All of them: which are open is told by rows that hold, not by an index.
+            for row in connection.execute(_SQL["all_heads"]):
+                head = _head(row)
+                if isinstance(head, Head) and head.ended:
+                    continue
+                loaded = loader.load(head, in_full=False) if isinstance(head, Head) else head
                 if isinstance(loaded, LoadedRun):
                     runs.append(loaded)
                 else:
@@ -60,7 +68,10 @@ class SqliteJournal:
     def load_run(self, run_id: str) -> LoadedRun | Quarantined | None:
         with self._readers.connection() as connection:
             row = connection.execute(_SQL["find_head"], (run_id,)).fetchone()
-            return None if row is None else Loader(connection).load(head_of(row), in_full=True)
+            if row is None:
+                return None
+            head = _head(row)
+            return Loader(connection).load(head, in_full=True) if isinstance(head, Head) else head
 
     def events(self, run_id: str, after_seq: int = 0, limit: int = 1000) -> Sequence[EventRow]:
         head = self._find_head(run_id)
@@ -73,13 +84,15 @@ class SqliteJournal:
         ]
 
     def run_ids(self, after: str = "", limit: int = 1000) -> Sequence[str]:
-        return [row[0] for row in self._readers.rows(_SQL["run_ids"], (after, limit))]
+        rows = self._readers.rows(_SQL["run_ids"], (after, limit))
+        return [row[0] for row in onward(rows, after)]
 
     def verify(self) -> Sequence[Quarantined]:
         with self._readers.connection() as connection:
             loader = Loader(connection)
             heads = connection.execute(_SQL["all_heads"]).fetchall()
-            broken = [loader.first_break(head_of(row)) for row in heads]
+            found = [_head(row) for row in heads]
+            broken = [loader.first_break(h) if isinstance(h, Head) else h for h in found]
             orphans = [
                 Quarantined(run_id=f"#{run}", seq=seq, reason="the run's own row is missing")
                 for run, seq in connection.execute(_SQL["orphans"])
@@ -88,12 +101,18 @@ class SqliteJournal:
                 Quarantined(run_id=f"#{run}", seq=0, reason="its outbox belongs to no run")
                 for (run,) in connection.execute(_SQL["strays"])
             ]
-        return [found for found in broken if found is not None] + orphans
+        return [one for one in broken if one is not None] + orphans
 
     def next_epoch(self) -> int:
-        return self._writer.run(
-            lambda connection: int(connection.execute(_SQL["advance_epoch"]).fetchone()[0])
-        )
+        """One more life of the server, past every lease that was ever given."""
+
+        def advance(connection: sqlite3.Connection) -> int:
+            [last] = connection.execute(_SQL["last_lease"]).fetchone()
+            epoch: int = 1 + max(last, meta.get(connection, "epoch") or 0)
+            meta.put(connection, "epoch", epoch)
+            return epoch
+
+        return self._writer.run(advance)
 
     async def reopen(self) -> None:
         await self._writer.reopen()
@@ -110,4 +129,12 @@ class SqliteJournal:
 
     def _find_head(self, run_id: str) -> Head | None:
         row = self._readers.row(_SQL["find_head"], (run_id,))
-        return None if row is None else head_of(row)
+        return None if row is None else one_row(head_of, row, "runs")
+
+
+def _head(row: Sequence[Any]) -> Head | Quarantined:
+    try:
+        return head_of(proven("runs", row))
+    except DAMAGE as error:
+        reason = f"its own row cannot be read ({error})"
+        return Quarantined(run_id=str(row[1]), seq=0, reason=reason)

@@ -11,6 +11,7 @@ import sqlite3
 
 from agent_work_orders.errors import AgentWorkOrdersError
 from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.proof import readable, sealed
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.text import storable
 from agent_work_orders.state_manager.sqlite.writer import Writer
@@ -25,10 +26,10 @@ class SqliteQuota:
         self._unsaved: dict[str, str] = {}
 
     def load(self) -> list[str]:
-        return [str(row[0]) for row in self._readers.rows(_SQL["all_quota"])]
+        return readable(lambda row: str(row[1]), self._readers.rows(_SQL["all_quota"]), "quota")
 
     def save(self, credential: str, state: str) -> None:
-        values = (storable(credential), storable(state))
+        values = sealed("quota", (storable(credential), storable(state)))
         try:
             self._writer.submit_lazily(
                 lambda connection: connection.execute(_SQL["put_quota"], values)
@@ -44,7 +45,8 @@ class SqliteQuota:
 
         def write(connection: sqlite3.Connection) -> None:
             for credential, state in unsaved.items():
-                connection.execute(_SQL["put_quota"], (storable(credential), storable(state)))
+                values = sealed("quota", (storable(credential), storable(state)))
+                connection.execute(_SQL["put_quota"], values)
 
         await self._writer.submit(write)
         for credential, state in unsaved.items():

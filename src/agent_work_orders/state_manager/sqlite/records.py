@@ -25,13 +25,14 @@ from agent_work_orders.state_manager.records import (
 )
 from agent_work_orders.state_manager.sqlite.many import execute_rows
 from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.proof import DAMAGE, proven, sealed
 from agent_work_orders.state_manager.sqlite.readers import Readers
-from agent_work_orders.state_manager.sqlite.text import DAMAGE, from_json, storable, to_json
+from agent_work_orders.state_manager.sqlite.text import from_json, storable, to_json
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
 _SQL = queries("records")
 _FIELDS = OrderRecord.__struct_fields__
-_COLUMNS = ", ".join(_FIELDS)
+_COLUMNS = ", ".join((*_FIELDS, "checksum"))
 _STATUSES = ("pending", "running", "paused", "waiting", "completed", "failed", "cancelled")
 _PRIORITIES = ("low", "medium", "high", "urgent")
 _ORDER_BY: dict[str, str] = {
@@ -132,7 +133,8 @@ class SqliteRecords:
         return OrderPage(
             agent_work_orders=tuple(map(_legible, rows)),
             total_count=total,
-            has_more=offset + len(rows) < total,
+            # A page without rows is the last: who counts by a damaged index may count too many.
+            has_more=bool(rows) and offset + len(rows) < total,
         )
 
     def counts(self) -> dict[str, int]:
@@ -150,7 +152,7 @@ class SqliteRecords:
 
 def put_records(connection: sqlite3.Connection, records: Iterable[OrderRecord]) -> None:
     """Inside somebody's transaction."""
-    execute_rows(connection, _SQL["put_orders"], [_row(line) for line in records])
+    execute_rows(connection, _SQL["put_orders"], [sealed("orders", _row(line)) for line in records])
 
 
 def check_page(limit: int, offset: int) -> None:
@@ -203,6 +205,9 @@ def _row(record: OrderRecord) -> list[Any]:
     values = {name: getattr(record, name) for name in _FIELDS}
     values["agent"] = to_json(record.agent)
     values["warnings"] = to_json(record.warnings)
+    values["cost_usd"] = record.cost_usd + 0.0  # as SQLite gives it back
+    values["rolled_back"] = int(record.rolled_back)
+    values["branch_offered"] = int(record.branch_offered)
     return [storable(v) if isinstance(v, str) else v for v in values.values()]
 
 
@@ -220,7 +225,7 @@ def _record(row: Sequence[Any]) -> OrderRecord:
 def _legible(row: Sequence[Any]) -> OrderRecord:
     """A damaged line stays in the list, and says so: the journal knows better."""
     try:
-        return _record(row)
+        return _record(proven("orders", row))
     except DAMAGE as error:
         return OrderRecord(
             agent_work_order_id=str(row[0]),

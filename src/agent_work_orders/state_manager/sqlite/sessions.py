@@ -15,6 +15,7 @@ import msgspec
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import AgentWorkOrdersError
 from agent_work_orders.ids import new_id, new_secret
+from agent_work_orders.state_manager.keys import ApiKey
 from agent_work_orders.state_manager.sessions import (
     ABSOLUTE_MS,
     IDLE_MS,
@@ -23,6 +24,7 @@ from agent_work_orders.state_manager.sessions import (
 )
 from agent_work_orders.state_manager.sqlite.keys import key_of
 from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.proof import DAMAGE, proven, readable, sealed
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.text import storable
 from agent_work_orders.state_manager.sqlite.writer import Writer
@@ -30,6 +32,8 @@ from agent_work_orders.state_manager.sqlite.writer import Writer
 _SQL = queries("sessions")
 _NOTE_USE_EVERY_MS = 60_000
 _MAX_SECRET = 256
+_COLUMNS = 6
+"""Of a session, before those of its key."""
 
 
 class SqliteSessions:
@@ -50,10 +54,8 @@ class SqliteSessions:
 
         def write(connection: sqlite3.Connection) -> None:
             connection.execute(_SQL["forget_expired"], (now_ms - IDLE_MS, now_ms - ABSOLUTE_MS))
-            connection.execute(
-                _SQL["add_session"],
-                (_digest(secret), session.session_id, session.holder, now_ms, now_ms),
-            )
+            values = (_digest(secret), session.session_id, session.holder, now_ms, now_ms)
+            connection.execute(_SQL["add_session"], sealed("sessions", values))
             connection.execute(_SQL["forget_unused"], (session.holder, MAX_PER_HOLDER))
 
         await self._writer.submit(write)
@@ -63,9 +65,9 @@ class SqliteSessions:
         if not 0 < len(secret) <= _MAX_SECRET:
             return None
         row = self._readers.row(_SQL["get_session"], (_digest(storable(secret)),))
-        if row is None:
+        session = None if row is None else _whole(row)
+        if session is None:
             return None
-        session = _session(row)
         now_ms = self._clock.now_ms()
         if now_ms >= session.expires_at_ms:
             return None
@@ -91,9 +93,7 @@ class SqliteSessions:
         self._noted[session.session_id] = now_ms
         try:
             self._writer.submit_lazily(
-                lambda connection: connection.execute(
-                    _SQL["use_session"], (now_ms, session.session_id)
-                )
+                lambda connection: _use(connection, session.session_id, now_ms)
             )
         except AgentWorkOrdersError:
             pass  # when the journal is in trouble people still need to look
@@ -104,12 +104,30 @@ def _digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def _session(row: Sequence[Any]) -> Session:
-    session_id, holder, created_at_ms, used_at_ms, *key = row
+def _use(connection: sqlite3.Connection, session_id: str, now_ms: int) -> None:
+    rows = connection.execute(_SQL["find_session"], (session_id,)).fetchall()
+    for values in readable(tuple, rows, "sessions"):
+        used_at_ms = max(values[4], now_ms)
+        row = sealed("sessions", (*values[:4], used_at_ms))
+        connection.execute(_SQL["use_session"], (used_at_ms, row[-1], session_id))
+
+
+def _whole(row: Sequence[Any]) -> Session | None:
+    """None when it or its key is damaged: then it opens nothing."""
+    session, key = row[:_COLUMNS], row[_COLUMNS:]
+    try:
+        held = None if key[0] is None else key_of(proven("api_keys", key))
+        return _session(proven("sessions", session), held)
+    except DAMAGE:
+        return None
+
+
+def _session(row: Sequence[Any], key: ApiKey | None) -> Session:
+    _, session_id, holder, created_at_ms, used_at_ms = row
     return Session(
         session_id=session_id,
         holder=holder,
-        key=None if key[0] is None else key_of(key),
+        key=key,
         created_at_ms=created_at_ms,
         used_at_ms=used_at_ms,
     )

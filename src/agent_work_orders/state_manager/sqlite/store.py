@@ -7,6 +7,7 @@ import atexit
 from pathlib import Path
 
 from agent_work_orders.clock import Clock
+from agent_work_orders.state_manager.damaged_row import DamagedRow
 from agent_work_orders.state_manager.files.artifacts import MAX_ARTIFACT_BYTES, FileArtifacts
 from agent_work_orders.state_manager.lock import OwnerLock
 from agent_work_orders.state_manager.sqlite.approvals import SqliteApprovals
@@ -16,6 +17,7 @@ from agent_work_orders.state_manager.sqlite.backup import backup
 from agent_work_orders.state_manager.sqlite.branches import SqliteBranches
 from agent_work_orders.state_manager.sqlite.checkpoint import Checkpointer
 from agent_work_orders.state_manager.sqlite.credentials import SqliteCredentials
+from agent_work_orders.state_manager.sqlite.damage import DECIDING, damaged_rows
 from agent_work_orders.state_manager.sqlite.database import (
     DIRTY_NAME,
     ROOM_BYTES,
@@ -55,6 +57,8 @@ class SqliteStore:
     ) -> None:
         self.home = home
         self.lock = lock
+        self.damaged: tuple[DamagedRow, ...] = ()
+        """What was found at the start, of the tables that decide something."""
         self._closed = False
         self.path, connection = prepare(home, clock, synchronous=synchronous)
         self.checkpointer = Checkpointer(self.path)
@@ -81,14 +85,17 @@ class SqliteStore:
 
     def _assemble(self, clock: Clock, artifact_limit_bytes: int) -> None:
         readers = self.readers
+        with readers.connection() as connection:
+            self.damaged = tuple(damaged_rows(connection, DECIDING))
         self.journal = SqliteJournal(self.writer, readers)
         self.records = SqliteRecords(self.writer, readers)
         self.logbook = SqliteLogbook(self.writer, readers)
         self.approvals = SqliteApprovals(self.writer, readers)
-        self.idempotency = SqliteIdempotencyKeys(self.writer)
+        self.idempotency = SqliteIdempotencyKeys(self.writer, self.damaged)
         self.feed = SqliteFeed(self.writer, readers)
         self.versions = SqliteVersions(self.writer, readers)
-        self.ledger = SqliteLedger(self.writer, readers)
+        doubted = any(one.table == "ledger" for one in self.damaged)
+        self.ledger = SqliteLedger(self.writer, readers, doubted=doubted)
         self.keys = SqliteKeys(self.writer, readers, clock)
         self.sessions = SqliteSessions(self.writer, readers, clock)
         self.audit = SqliteAudit(self.writer, readers)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
 from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.proof import one_row, sealed
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.text import storable
 from agent_work_orders.state_manager.sqlite.writer import Writer
@@ -26,19 +28,27 @@ class SqliteSubjects:
             storable(subject.subject),
             storable(subject.purpose),
             storable(subject.asked_by),
-            subject.at_ms,
         )
-        await self._writer.submit(lambda connection: connection.execute(_SQL["add_subject"], row))
+
+        def add(connection: sqlite3.Connection) -> None:
+            # Always later than what was said before about the same thing: which is the newest
+            # must not depend on the clock.
+            [last] = connection.execute(_SQL["last_said_about"], row[1:3]).fetchone()
+            values = (*row, max(subject.at_ms, last + 1))
+            connection.execute(_SQL["add_subject"], sealed("order_subjects", values))
+
+        await self._writer.submit(add)
 
     def of_order(self, order_id: str) -> OrderSubject | None:
         row = self._readers.row(_SQL["get_subject"], (storable(order_id),))
-        return None if row is None else _subject(row)
+        return None if row is None else one_row(_subject, row, "order_subjects")
 
     def about(
         self, repository_id: int, subject: str | None = None, limit: int = 1_000
     ) -> list[OrderSubject]:
         asked = (repository_id, storable(subject or ""), limit)
-        return [_subject(row) for row in self._readers.rows(_SQL["orders_about"], asked)]
+        rows = self._readers.rows(_SQL["orders_about"], asked)
+        return [one_row(_subject, row, "order_subjects") for row in rows]
 
 
 def _subject(row: Sequence[Any]) -> OrderSubject:

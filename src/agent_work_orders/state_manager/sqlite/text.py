@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
-
-from agent_work_orders.errors import Broken
-
-Made = TypeVar("Made")
-DAMAGE = (ValueError, TypeError, KeyError, AttributeError)
-"""What comes of a row whose bytes are not what was written; msgspec's errors are ValueErrors."""
 
 
 def storable(text: str) -> str:
@@ -28,31 +21,6 @@ def to_json(value: Any) -> str:
         return msgspec.json.encode(value).decode()
     except UnicodeEncodeError:
         return msgspec.json.encode(_cleaned(value)).decode()
-
-
-def readable(make: Callable[[Sequence[Any]], Made], rows: Iterable[Sequence[Any]]) -> list[Made]:
-    """Those rows that can be read: one that is damaged keeps nobody from the others, and
-    `awo doctor` names it."""
-    made = []
-    for row in rows:
-        try:
-            made.append(make(row))
-        except DAMAGE:
-            continue
-    return made
-
-
-def one_row(make: Callable[[Sequence[Any]], Made], row: Sequence[Any], table: str) -> Made:
-    """Broken `row_damaged` instead of whatever its bytes would cause."""
-    try:
-        return make(row)
-    except DAMAGE as error:
-        raise Broken(
-            "row_damaged",
-            f"a row of {table} cannot be read ({error})",
-            hint="The disk or somebody changed it. `awo doctor` names what is damaged; restore a "
-            "backup.",
-        ) from error
 
 
 def from_json(text: str) -> Any:

@@ -8,8 +8,9 @@ from typing import Any
 
 from agent_work_orders.errors import NotFound
 from agent_work_orders.state_manager.sqlite.named import queries
+from agent_work_orders.state_manager.sqlite.proof import one_row, readable, sealed
 from agent_work_orders.state_manager.sqlite.readers import Readers
-from agent_work_orders.state_manager.sqlite.text import one_row, readable, storable
+from agent_work_orders.state_manager.sqlite.text import storable
 from agent_work_orders.state_manager.sqlite.writer import Writer
 from agent_work_orders.state_manager.versions import Origin, WorkflowVersion
 
@@ -33,11 +34,13 @@ class SqliteVersions:
         origin: Origin,
         at_ms: int,
     ) -> WorkflowVersion:
-        row = (name, hash, source, plan, at_ms, created_by, origin)
+        row = (hash, source, plan, at_ms, created_by, origin)
 
         def save(connection: sqlite3.Connection) -> WorkflowVersion:
-            known = connection.execute(_SQL["version_with_hash"], (name, hash)).fetchone()
-            return _version(known or connection.execute(_SQL["add_version"], row).fetchone())
+            rows = connection.execute(_SQL["version_with_hash"], (name, hash)).fetchall()
+            # A damaged one is passed over: its content is given here, and becomes a new version.
+            known = readable(_version, rows, "workflow_versions")
+            return known[0] if known else _add(connection, name, row)
 
         return await self._writer.submit(save)
 
@@ -52,12 +55,13 @@ class SqliteVersions:
                     f"workflow {name[:80]} has no version {version}",
                     hint="The workflow's history lists its versions.",
                 )
-            old = _version(found)
-            latest = _version(connection.execute(_SQL["latest_version"], (name,)).fetchone())
-            if latest.hash == old.hash:
-                return latest
-            row = (name, old.hash, old.source, old.plan, at_ms, created_by, old.origin)
-            return _version(connection.execute(_SQL["add_version"], row).fetchone())
+            old = one_row(_version, found, "workflow_versions")
+            rows = connection.execute(_SQL["latest_version"], (name,)).fetchall()
+            for latest in readable(_version, rows, "workflow_versions"):
+                if latest.hash == old.hash:
+                    return latest
+            row = (old.hash, old.source, old.plan, at_ms, created_by, old.origin)
+            return _add(connection, name, row)
 
         return await self._writer.submit(restore)
 
@@ -72,14 +76,22 @@ class SqliteVersions:
 
     def history(self, name: str) -> Sequence[WorkflowVersion]:
         rows = self._readers.rows(_SQL["version_history"], (storable(name),))
-        return readable(_version, rows)
+        return readable(_version, rows, "workflow_versions")
 
     def names(self) -> Sequence[WorkflowVersion]:
-        return readable(_version, self._readers.rows(_SQL["latest_versions"]))
+        rows = self._readers.rows(_SQL["latest_versions"])
+        return readable(_version, rows, "workflow_versions")
 
     def _one(self, query: str, *values: str | int) -> WorkflowVersion | None:
         row = self._readers.row(_SQL[query], values)
         return None if row is None else one_row(_version, row, "workflow_versions")
+
+
+def _add(connection: sqlite3.Connection, name: str, row: tuple[Any, ...]) -> WorkflowVersion:
+    [last] = connection.execute(_SQL["last_version"], (name,)).fetchone()
+    values = (name, last + 1, *row)
+    connection.execute(_SQL["add_version"], sealed("workflow_versions", values))
+    return _version(values)
 
 
 def _version(row: Sequence[Any]) -> WorkflowVersion:

@@ -10,6 +10,8 @@ Rules:
   its tables: a function that reads or writes them flushes the collector first. An item that
   SQLite rejects fails alone, unless the collector is `essential`: then it is our bug and the
   writer halts.
+- An index that does not fit its table any more is made again, and the group tried once more: a
+  damaged row must not stop the others (proof.py finds it).
 - A full disk fails the group and everything behind it and refuses the rest until `reopen`. Any
   other I/O error leaves unknown what is on the disk (FAULTS A12): the writer halts for good.
 - Lazy jobs keep their place in the order but wake nobody; they are written with the next eager
@@ -30,6 +32,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from agent_work_orders.errors import AgentWorkOrdersError, Broken, Environmental, Unavailable
+from agent_work_orders.state_manager.sqlite import meta
 from agent_work_orders.state_manager.sqlite.database import is_full
 
 T = TypeVar("T")
@@ -40,8 +43,7 @@ LAZY_S = 0.05
 MAX_GROUP = 4_096
 """Bounds the time the first of a group waits; 4,096 small events take about 60 ms."""
 BUSY_ATTEMPTS = 12
-"""A person's SQLite shell may hold the file; nothing was written yet, so waiting (5 s each) is
-safe. After a minute it is a fault."""
+"""A person's SQLite shell may hold the file; waiting (5 s each) is safe. Then it is a fault."""
 MAX_WAITING = 100_000
 """About 100 MB of small commits; past that the disk is not keeping up."""
 
@@ -57,6 +59,9 @@ _FATAL = {
     sqlite3.SQLITE_NOMEM,
     sqlite3.SQLITE_FULL,
 }
+
+
+_INDEX_DAMAGED = 779  # SQLITE_CORRUPT_INDEX: a row that is written over is not in its index
 
 
 class Collector(Protocol[Item]):
@@ -94,9 +99,8 @@ class Writer:
         has_room: Callable[[], bool],
         note: Callable[[], None] = lambda: None,
     ) -> None:
-        """`connection` is the writer's from now on; `connect` makes another for `reopen`, when
-        `has_room` says that the disk is not full any more. `note` is called after each commit,
-        before anybody is told of it."""
+        """`connection` is the writer's; `connect` makes another for `reopen`, when `has_room` says
+        that the disk has room. `note` is called after each commit, before anybody is told."""
         self._connect = connect
         self._connection = connection
         self._after_group = after_group
@@ -104,6 +108,7 @@ class Writer:
         self._note = note
         self.on_trouble: Callable[[Exception], None] = lambda error: None
         """Told on the writer's thread, whoever's write it was that failed."""
+        self.on_mended: Callable[[str], None] = lambda cause: None  # indexes were made again
         self._jobs: deque[Job] = deque()
         self._tokens: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._signalled = False
@@ -242,7 +247,10 @@ class Writer:
         try:
             return self._transaction(group, self._run_all)
         except Exception as error:  # a job may raise anything: the second try finds out
-            if _fatal(error):
+            if getattr(error, "sqlite_errorcode", 0) == _INDEX_DAMAGED:
+                self._connection.execute("REINDEX")
+                self.on_mended(str(error))
+            elif _fatal(error):
                 raise
             return self._transaction(group, self._run_one_by_one)
 
@@ -333,7 +341,7 @@ class Writer:
             self._connection.close()
             self._connection = fresh
             self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('room', 1)")
+            meta.put(self._connection, "room", 1)
             self._connection.execute("COMMIT")
         except sqlite3.Error as error:
             self._give_up(error)

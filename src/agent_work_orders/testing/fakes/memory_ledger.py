@@ -13,6 +13,8 @@ from agent_work_orders.state_manager.ledger import Entry
 class MemoryLedger:
     """`stored` survives what the process forgets: hand it to the next life."""
 
+    doubted = False
+
     def __init__(self, stored: dict[str, Entry] | None = None) -> None:
         self.stored: dict[str, Entry] = {} if stored is None else stored
 

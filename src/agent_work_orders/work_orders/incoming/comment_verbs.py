@@ -41,7 +41,8 @@ class Verbs:
         if before is not None and before.receipt is not None:
             return "handled", f"{asked.verb}: done before"
         if before is None:
-            await self._intend(scene, asked, key)
+            intended = await self._intend(scene, asked, key)
+            before = intended if context.store.ledger.doubted else None
         try:
             outcome = await self._do(scene, asked, before)
         except Refused as error:
@@ -54,13 +55,13 @@ class Verbs:
         await context.store.ledger.receive(key, {"outcome": outcome}, at_ms=context.clock.now_ms())
         return "handled", f"{asked.verb}: {outcome}"[:500]
 
-    async def _intend(self, scene: Scene, asked: Command, key: str) -> None:
+    async def _intend(self, scene: Scene, asked: Command, key: str) -> Entry:
         intent = {"by": asked.by.mark, "delivery": scene.delivery_id}
         if asked.verb in ("cancel", "retry"):
             # Another order may be the newest one at the next attempt.
             with contextlib.suppress(Refused):
                 intent["order"] = self._target(scene, asked)
-        await self._context.store.ledger.intend(
+        return await self._context.store.ledger.intend(
             key,
             order_id="",
             what=f"github.{asked.verb}",

@@ -97,6 +97,12 @@ class Intake:
                 due_ms = self._later.get(delivery.n, (0, 0, ""))[0]
                 if delivery.n not in idle and due_ms <= self._context.clock.now_ms():
                     settled += await self._take_up(delivery)
+        for delivery_id in await self._context.store.deliveries.set_aside(
+            self._context.clock.now_ms()
+        ):
+            fields = {"delivery_id": delivery_id, "about": "", "why": "its row was damaged"}
+            self._context.log("", "delivery_failed", "warning", fields)
+            settled += 1
         await self._trim()
         return settled
 

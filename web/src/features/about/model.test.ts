@@ -39,6 +39,11 @@ it("finds nothing when all is well", () => {
   expect(findings(FINE)).toEqual([]);
 });
 
+it("does not call damaged rows a journal that cannot be written", () => {
+  const found = findings({ ...FINE, journal: "rows_damaged" });
+  expect(found.map((one) => one.title)).toEqual(["Some rows of the database are damaged"]);
+});
+
 it("says what is wrong with journal, engine, orders and credentials", () => {
   const found = findings({
     ...FINE,

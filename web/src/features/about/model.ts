@@ -10,7 +10,13 @@ export interface Finding {
 
 export function findings(status: ServerStatus): Finding[] {
   const found: Finding[] = [];
-  if (status.journal !== "ok") {
+  if (status.journal === "rows_damaged") {
+    found.push({
+      title: "Some rows of the database are damaged",
+      hint: "Only what needs them stops. Run `awo doctor` on the server: it names them and what to do.",
+      severe: true,
+    });
+  } else if (status.journal !== "ok") {
     found.push({
       title: `The journal cannot be written (${status.journal})`,
       hint: "Free some disk space, or run `awo doctor` on the server. Open orders are kept and go on afterwards.",

@@ -4,12 +4,14 @@ INSERT OR IGNORE INTO plans (hash, body, checksum) VALUES (ROWS);
 
 -- name: put_heads
 -- Where each run stands after the group: the last event and its chain.
-INSERT INTO runs (run, run_id, ended, head_seq, head_chain, plan_hash, owed_effects, owed_timers)
+INSERT INTO runs (run, run_id, ended, head_seq, head_chain, plan_hash, owed_effects, owed_timers,
+    checksum)
 VALUES (ROWS)
 ON CONFLICT (run) DO UPDATE SET
     ended = excluded.ended, head_seq = excluded.head_seq,
     head_chain = excluded.head_chain, plan_hash = excluded.plan_hash,
-    owed_effects = excluded.owed_effects, owed_timers = excluded.owed_timers;
+    owed_effects = excluded.owed_effects, owed_timers = excluded.owed_timers,
+    checksum = excluded.checksum;
 
 -- name: add_events
 -- Append events; a second event with the same seq is an error.
@@ -46,19 +48,17 @@ DELETE FROM snapshots WHERE run = ?1 AND seq <
 
 -- name: find_head
 -- One run by its id.
-SELECT run, run_id, ended, head_seq, head_chain, plan_hash, owed_effects, owed_timers FROM runs WHERE run_id = ?;
+SELECT run, run_id, ended, head_seq, head_chain, plan_hash, owed_effects, owed_timers,
+    checksum FROM runs WHERE run_id = ?;
 
 -- name: last_run
 -- The largest number given to a run.
 SELECT coalesce(max(run), 0) FROM (SELECT max(run) AS run FROM runs UNION SELECT max(run) FROM events);
 
--- name: open_heads
--- Every run that is not over.
-SELECT run, run_id, ended, head_seq, head_chain, plan_hash, owed_effects, owed_timers FROM runs WHERE ended = 0 ORDER BY run;
-
 -- name: all_heads
--- Every run.
-SELECT run, run_id, ended, head_seq, head_chain, plan_hash, owed_effects, owed_timers FROM runs ORDER BY run;
+-- Every run, whatever indexes say.
+SELECT run, run_id, ended, head_seq, head_chain, plan_hash, owed_effects, owed_timers,
+    checksum FROM runs NOT INDEXED ORDER BY run;
 
 -- name: run_ids
 -- A page of the ids of all runs.
@@ -97,10 +97,6 @@ UNION SELECT run FROM timers WHERE run NOT IN (SELECT run FROM runs);
 -- A plan and its checksum.
 SELECT body, checksum FROM plans WHERE hash = ?;
 
--- name: advance_epoch
--- Count one more life of the server, past every lease that was ever given.
-INSERT INTO meta (name, value)
-VALUES ('epoch', 1 + coalesce((SELECT max(lease) FROM effects), 0))
-ON CONFLICT (name) DO UPDATE SET value =
-    1 + max(meta.value, coalesce((SELECT max(lease) FROM effects), 0))
-RETURNING value;
+-- name: last_lease
+-- The last life of the server that an effect was given to.
+SELECT coalesce(max(lease), 0) FROM effects WHERE typeof(lease) = 'integer';

@@ -6,7 +6,7 @@ INSERT INTO orders (agent_work_order_id, repository_url, repository, git_branch_
     current_phase, agent_session_id, agent, created_by, created_at_ms, updated_at_ms,
     execution_started_at_ms, execution_completed_at_ms, github_pull_request_url, error_code,
     error_message, error_hint, cost_usd, warnings, run_seq, rolled_back,
-    verification, verification_reason, cost_certainty, branch_offered)
+    verification, verification_reason, cost_certainty, branch_offered, checksum)
 VALUES (ROWS)
 ON CONFLICT (agent_work_order_id) DO UPDATE SET
     repository_url = excluded.repository_url, repository = excluded.repository,
@@ -27,7 +27,8 @@ ON CONFLICT (agent_work_order_id) DO UPDATE SET
     error_hint = excluded.error_hint, cost_usd = excluded.cost_usd, warnings = excluded.warnings,
     run_seq = excluded.run_seq, rolled_back = excluded.rolled_back,
     verification = excluded.verification, verification_reason = excluded.verification_reason,
-    cost_certainty = excluded.cost_certainty, branch_offered = excluded.branch_offered
+    cost_certainty = excluded.cost_certainty, branch_offered = excluded.branch_offered,
+    checksum = excluded.checksum
 WHERE excluded.run_seq >= orders.run_seq;
 
 -- name: get_order
@@ -53,7 +54,8 @@ DELETE FROM approvals;
 
 -- name: add_log_entries
 -- Append log lines.
-INSERT OR REPLACE INTO log_entries (order_id, n, at_ms, level, event, fields) VALUES (ROWS);
+INSERT OR REPLACE INTO log_entries (order_id, n, at_ms, level, event, fields, checksum)
+VALUES (ROWS);
 
 -- name: last_log_entry
 -- The number of an order's last log line.
@@ -61,14 +63,14 @@ SELECT coalesce(max(n), 0) FROM log_entries WHERE order_id = ?;
 
 -- name: page_log_entries
 -- A page of an order's log after a cursor, oldest first; an empty level or pattern means all.
-SELECT order_id, n, at_ms, level, event, fields FROM log_entries
+SELECT order_id, n, at_ms, level, event, fields, checksum FROM log_entries
 WHERE order_id = ?1 AND n > ?4 AND (?2 = '' OR level = ?2)
     AND (?3 = '' OR event LIKE ?3 ESCAPE '\' OR fields LIKE ?3 ESCAPE '\')
 ORDER BY n LIMIT ?5 OFFSET ?6;
 
 -- name: page_log_entries_newest
 -- The same, newest first.
-SELECT order_id, n, at_ms, level, event, fields FROM log_entries
+SELECT order_id, n, at_ms, level, event, fields, checksum FROM log_entries
 WHERE order_id = ?1 AND n > ?4 AND (?2 = '' OR level = ?2)
     AND (?3 = '' OR event LIKE ?3 ESCAPE '\' OR fields LIKE ?3 ESCAPE '\')
 ORDER BY n DESC LIMIT ?5 OFFSET ?6;
@@ -84,14 +86,14 @@ SELECT max(n), count(*) FROM log_entries WHERE order_id = ? AND n > ?;
 
 -- name: log_entries_after
 -- An order's log after a cursor.
-SELECT order_id, n, at_ms, level, event, fields FROM log_entries
+SELECT order_id, n, at_ms, level, event, fields, checksum FROM log_entries
 WHERE order_id = ? AND n > ? ORDER BY n LIMIT ?;
 
 -- name: add_approval
 -- Ask; the same approval again changes nothing.
 INSERT OR IGNORE INTO approvals (approval_id, order_id, run_id, path, message, subject,
-    subject_hash, state, asked_at_ms, expires_at_ms, decided_by, comment, decided_at_ms)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+    subject_hash, state, asked_at_ms, expires_at_ms, decided_by, comment, decided_at_ms, checksum)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: forget_approval
 -- Make room for a line that was damaged.
@@ -101,10 +103,11 @@ DELETE FROM approvals WHERE approval_id = ?;
 -- One approval by id.
 SELECT * FROM approvals WHERE approval_id = ?;
 
--- name: settle_approval
--- Write an answer to an open approval.
-UPDATE approvals SET state = ?, decided_by = ?, comment = ?, decided_at_ms = ?
-WHERE approval_id = ? AND state = 'asked';
+-- name: put_approval
+-- What is asked, with its answer.
+INSERT OR REPLACE INTO approvals (approval_id, order_id, run_id, path, message, subject,
+    subject_hash, state, asked_at_ms, expires_at_ms, decided_by, comment, decided_at_ms, checksum)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: approvals_of_order
 -- What was asked for an order, oldest first.
@@ -116,12 +119,12 @@ SELECT * FROM approvals WHERE state = 'asked' ORDER BY asked_at_ms, approval_id 
 
 -- name: claim_key
 -- Take an idempotency key if nobody has it.
-INSERT OR IGNORE INTO idempotency_keys (caller, key, body_hash, order_id, at_ms)
-VALUES (?, ?, ?, ?, ?);
+INSERT OR IGNORE INTO idempotency_keys (caller, key, body_hash, order_id, at_ms, checksum)
+VALUES (?, ?, ?, ?, ?, ?);
 
 -- name: find_key
 -- Who has an idempotency key.
-SELECT body_hash, order_id FROM idempotency_keys WHERE caller = ? AND key = ?;
+SELECT caller, key, body_hash, order_id, at_ms, checksum FROM idempotency_keys WHERE caller = ? AND key = ?;
 
 -- name: forget_keys
 -- Drop idempotency keys older than a time.
@@ -129,11 +132,11 @@ DELETE FROM idempotency_keys WHERE at_ms < ?;
 
 -- name: add_feed
 -- Append to the feed.
-INSERT OR IGNORE INTO feed (n, order_id, kind, at_ms, body) VALUES (ROWS);
+INSERT OR IGNORE INTO feed (n, order_id, kind, at_ms, body, checksum) VALUES (ROWS);
 
 -- name: feed_after
 -- The feed after a cursor; an empty order means all.
-SELECT n, order_id, kind, at_ms, body FROM feed
+SELECT n, order_id, kind, at_ms, body, checksum FROM feed
 WHERE n > ?1 AND (?2 = '' OR order_id = ?2) ORDER BY n LIMIT ?3;
 
 -- name: feed_oldest
@@ -143,7 +146,3 @@ SELECT coalesce(min(n), 0) FROM feed;
 -- name: trim_feed
 -- Drop all but the newest rows.
 DELETE FROM feed WHERE n <= (SELECT n FROM feed ORDER BY n DESC LIMIT 1 OFFSET ?);
-
--- name: life
--- How often this database was opened.
-SELECT value FROM meta WHERE name = 'life';

@@ -1,19 +1,24 @@
 -- name: add_session
 -- Somebody signed in.
-INSERT INTO sessions (secret_sha256, session_id, holder, created_at_ms, used_at_ms)
-VALUES (?, ?, ?, ?, ?);
+INSERT INTO sessions (secret_sha256, session_id, holder, created_at_ms, used_at_ms, checksum)
+VALUES (?, ?, ?, ?, ?, ?);
 
 -- name: get_session
 -- A session by the hash of its secret, with the key that holds it (nulls for the local operator).
-SELECT s.session_id, s.holder, s.created_at_ms, s.used_at_ms,
-    k.key_id, k.name, k.role, k.repositories, k.created_at_ms, k.revoked_at_ms,
-    k.last_used_at_ms, k.secret_sha256
+SELECT s.secret_sha256, s.session_id, s.holder, s.created_at_ms, s.used_at_ms, s.checksum,
+    k.key_id, k.name, k.role, k.secret_sha256, k.repositories, k.created_at_ms, k.revoked_at_ms,
+    k.last_used_at_ms, k.checksum
 FROM sessions AS s LEFT JOIN api_keys AS k ON k.key_id = s.holder
 WHERE s.secret_sha256 = ?;
 
+-- name: find_session
+-- A session by its id.
+SELECT secret_sha256, session_id, holder, created_at_ms, used_at_ms, checksum FROM sessions
+WHERE session_id = ?;
+
 -- name: use_session
 -- Note when a session was last used.
-UPDATE sessions SET used_at_ms = max(used_at_ms, ?) WHERE session_id = ?;
+UPDATE sessions SET used_at_ms = ?, checksum = ? WHERE session_id = ?;
 
 -- name: end_session
 -- Somebody signed out.
