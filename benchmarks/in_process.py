@@ -20,7 +20,7 @@ from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes
 from agent_work_orders.sandbox_manager.sandbox import Spec
 from agent_work_orders.security.roles import LOCAL_OPERATOR
-from agent_work_orders.settings import load
+from agent_work_orders.settings import changed, load
 from agent_work_orders.work_orders import submit
 from benchmarks.rounds import Unable
 
@@ -103,7 +103,7 @@ def orders(home: Path) -> Iterator[Orders]:
     """The product without HTTP, started once. Its log goes to the order's files only."""
     logs.configure(level="error", pretty=False, redact=lambda fields: fields)
     with asyncio.Runner() as loop:
-        opened = open_house(load({}, home=home, orders_per_repository=0))
+        opened = open_house(changed(load({}, home=home), {"limits.orders_per_repository": 0}))
         house = loop.run(opened.__aenter__())
         try:
             yield Orders(loop, house)

@@ -13,7 +13,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import source_scan
 
 NOTE = "<!-- Written by `make docs`; do not edit. -->"
@@ -182,11 +181,9 @@ def example_environment() -> str:
 def _settings() -> Iterator[tuple[str, str, str]]:
     """Variable, meaning and default of each."""
     module = importlib.import_module("agent_work_orders.settings")
-    defaults = {one.name: one.default for one in msgspec.structs.fields(module.Settings)}
+    defaults = module.Settings(home=module.default_home({}))
     for field in module.FIELDS:
-        default = defaults[field.name]
-        if field.name == "home":
-            default = module.default_home({})
+        default = module.value_of(defaults, field.name)
         yield field.variable, field.meaning, "" if default == () else str(default)
 
 

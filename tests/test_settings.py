@@ -18,8 +18,17 @@ PAGE = Path(__file__).parent.parent / "docs" / "reference" / "settings.md"
 
 def test_every_field_has_a_variable_and_a_line_in_the_docs() -> None:
     names = [field.name for field in settings.FIELDS]
+    whole = settings.Settings(home=Path())
+    sections = [one.name for one in msgspec.structs.fields(settings.Settings) if one.name != "home"]
     assert sorted(names) == sorted(
-        field.name for field in msgspec.structs.fields(settings.Settings)
+        [
+            "home",
+            *(
+                f"{section}.{one.name}"
+                for section in sections
+                for one in msgspec.structs.fields(type(getattr(whole, section)))
+            ),
+        ]
     )
     page = PAGE.read_text()
     for field in settings.FIELDS:
@@ -28,7 +37,7 @@ def test_every_field_has_a_variable_and_a_line_in_the_docs() -> None:
 
 def test_defaults_and_values(tmp_path: Path) -> None:
     found = settings.load({}, home=tmp_path)
-    assert (found.port, found.host, found.home) == (8420, "127.0.0.1", tmp_path)
+    assert (found.server.port, found.server.host, found.home) == (8420, "127.0.0.1", tmp_path)
     environ = {
         "AWO_HOME": str(tmp_path / "h"),
         "AWO_PORT": "1",
@@ -37,8 +46,12 @@ def test_defaults_and_values(tmp_path: Path) -> None:
         "AWO_LOG_LEVEL": "",
     }
     found = settings.load(environ, host="::1", port=None)
-    assert (found.home, found.port, found.drain_s) == (tmp_path / "h", 1, 0.5)
-    assert (found.allowed_hosts, found.log_level, found.host) == (("a", "b"), "info", "::1")
+    assert (found.home, found.server.port, found.server.drain_s) == (tmp_path / "h", 1, 0.5)
+    assert (found.server.allowed_hosts, found.server.log_level, found.server.host) == (
+        ("a", "b"),
+        "info",
+        "::1",
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,7 +111,7 @@ def test_the_key_of_an_app_is_text_or_a_file_of_its_owner(tmp_path: Path) -> Non
     forms = (packed, lines, lines.replace("\n", "\\n"), f" {packed}\n", inner)
     for value in (*text, *forms, str(file), str(wrapped)):
         found = settings.load({"GITHUB_APP_ID": "7", "GITHUB_PRIVATE_KEY": value})
-        assert (found.github_app_id, found.github_private_key.replace("\r", "")) == (7, PEM)
+        assert (found.github.app_id, found.github.private_key.replace("\r", "")) == (7, PEM)
     for mode in (0o640, 0o604, 0o660):
         file.chmod(mode)
         with pytest.raises(Refused, match="can be read by others") as refused:
@@ -140,7 +153,7 @@ def test_a_bad_value_is_told_by_its_shape_unless_it_is_harmless() -> None:
 def test_the_names_of_agents_and_sandboxes_are_the_known_ones() -> None:
     assert tuple(registry.DESCRIPTIONS) == settings.AGENTS
     for name in SANDBOX_TYPES:
-        assert settings.load({"AWO_DEFAULT_SANDBOX": name}).default_sandbox == name
+        assert settings.load({"AWO_DEFAULT_SANDBOX": name}).orders.default_sandbox == name
 
 
 def test_an_app_needs_its_key_and_a_key_its_app() -> None:
@@ -161,12 +174,12 @@ def test_the_settings_of_github() -> None:
             "AWO_PUBLIC_URL": "http://orders.internal:8420/",
         }
     )
-    assert found.public_url == "http://orders.internal:8420"
-    assert found.github_webhook_secret == ("the-old-one", "the-new-one")
-    assert found.github_api_url == "http://127.0.0.1:8900/api/v3"
-    assert found.github_server_url == "https://git.example.com:8443"
-    assert {found.github_token, "the-old-one", "the-new-one", "key-of-the-model"} <= set(
+    assert found.server.public_url == "http://orders.internal:8420"
+    assert found.github.webhook_secret == ("the-old-one", "the-new-one")
+    assert found.github.api_url == "http://127.0.0.1:8900/api/v3"
+    assert found.github.server_url == "https://git.example.com:8443"
+    assert {found.github.token, "the-old-one", "the-new-one", "key-of-the-model"} <= set(
         found.secrets
     )
     plain = settings.load({})
-    assert plain.github_api_url == "https://api.github.com" and not any(plain.secrets)
+    assert plain.github.api_url == "https://api.github.com" and not any(plain.secrets)

@@ -19,7 +19,7 @@ import structlog
 from agent_work_orders.api.app import create_app
 from agent_work_orders.bootstrap import House, open_house
 from agent_work_orders.repositories import url
-from agent_work_orders.settings import Settings
+from agent_work_orders.settings import Settings, changed
 
 SCRIPT = """
 version: 1
@@ -86,7 +86,9 @@ def other_repository(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(home=tmp_path / "home", drain_s=0.5, synchronous="NORMAL")
+    return changed(
+        Settings(home=tmp_path / "home"), {"server.drain_s": 0.5, "storage.synchronous": "NORMAL"}
+    )
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import structlog
 
 from agent_work_orders.api.server import serve
 from agent_work_orders.errors import AgentWorkOrdersError
-from agent_work_orders.settings import Settings
+from agent_work_orders.settings import Settings, changed
 
 
 def main() -> int:
@@ -18,7 +18,15 @@ def main() -> int:
     secrets = tuple(sys.argv[4:])
     try:
         return serve(
-            Settings(home=home, host=host, port=port, drain_s=2, github_webhook_secret=secrets),
+            changed(
+                Settings(home=home),
+                {
+                    "server.host": host,
+                    "server.port": port,
+                    "server.drain_s": 2,
+                    "github.webhook_secret": secrets,
+                },
+            ),
             lambda url, house: print(url, house.local_key, flush=True),
         )
     except AgentWorkOrdersError as error:

@@ -6,7 +6,6 @@ import asyncio
 import json
 from typing import Any
 
-import msgspec
 import pytest
 import structlog
 from hypothesis import given
@@ -17,6 +16,7 @@ from agent_work_orders.api.app import create_app
 from agent_work_orders.api.pace import TooSlow
 from agent_work_orders.bootstrap import House, open_house
 from agent_work_orders.errors import Environmental, Permanent, Transient
+from agent_work_orders.settings import changed
 
 ORDERS = "/api/agent-work-orders"
 
@@ -80,8 +80,12 @@ async def test_names_of_this_machine_are_accepted(client: Any, host: str) -> Non
 
 
 async def test_allowed_names_and_origins(settings: Any, made_client: Any) -> None:
-    open_settings = msgspec.structs.replace(
-        settings, allowed_hosts=("awo.example",), allowed_origins=("https://ui.example",)
+    open_settings = changed(
+        settings,
+        {
+            "server.allowed_hosts": ("awo.example",),
+            "server.allowed_origins": ("https://ui.example",),
+        },
     )
     async with (
         open_house(open_settings) as house,

@@ -10,12 +10,19 @@ from typing import Any
 import pytest
 
 from agent_work_orders.api import pipeline_models
-from agent_work_orders.settings import Settings
+from agent_work_orders.settings import Settings, changed
 
 ROOT = Path(__file__).resolve().parents[2]
 TASK = {
-    "id", "type", "priority", "status", "createdAt", "retryCount", "maxRetries", "data",
-}  # fmt: skip
+    "id",
+    "type",
+    "priority",
+    "status",
+    "createdAt",
+    "retryCount",
+    "maxRetries",
+    "data",
+}
 PASSING = """
 import unittest
 
@@ -33,10 +40,15 @@ def settings(tmp_path: Path) -> Settings:
     claude = tmp_path / "claude"
     claude.write_text("#!/bin/sh\nexit 1\n")
     claude.chmod(0o755)
-    return Settings(
-        home=tmp_path / "home", drain_s=0.5, synchronous="NORMAL", claude_binary=str(claude),
-        anthropic_api_key="not-a-key-of-anybody",
-    )  # fmt: skip
+    return changed(
+        Settings(home=tmp_path / "home"),
+        {
+            "server.drain_s": 0.5,
+            "storage.synchronous": "NORMAL",
+            "agents.claude_binary": str(claude),
+            "agents.anthropic_api_key": "not-a-key-of-anybody",
+        },
+    )
 
 
 @pytest.fixture
@@ -59,12 +71,22 @@ def issue(where: dict[str, str]) -> dict[str, Any]:
 @pytest.fixture
 def review(where: dict[str, str]) -> dict[str, Any]:
     changed = {
-        "sha": SHA, "filename": "a", "status": "added", "additions": 1, "deletions": 0, "patch": "",
-    }  # fmt: skip
+        "sha": SHA,
+        "filename": "a",
+        "status": "added",
+        "additions": 1,
+        "deletions": 0,
+        "patch": "",
+    }
     return {
-        "prNumber": 7, "prTitle": "Sum", "prBody": "", "repository": where,
-        "baseSha": SHA, "headSha": SHA, "changedFiles": [changed],
-    }  # fmt: skip
+        "prNumber": 7,
+        "prTitle": "Sum",
+        "prBody": "",
+        "repository": where,
+        "baseSha": SHA,
+        "headSha": SHA,
+        "changedFiles": [changed],
+    }
 
 
 def pipeline_of(where: dict[str, str], branch: str = "main") -> dict[str, Any]:
@@ -308,9 +330,15 @@ def test_the_reference_mentions_every_field(app: Any) -> None:
     section = text.split("## Pipeline tasks", 1)[1].split("\n## ", 1)[0]
     schemas = app.openapi()["components"]["schemas"]
     for model in (
-        "PipelineTask", "TaskResult", "TaskMetrics", "IssueResolutionTask", "PRReviewTask",
-        "TestPipelineTask", "CustomTask", "PipelineRepositoryWithBranch",
-    ):  # fmt: skip
+        "PipelineTask",
+        "TaskResult",
+        "TaskMetrics",
+        "IssueResolutionTask",
+        "PRReviewTask",
+        "TestPipelineTask",
+        "CustomTask",
+        "PipelineRepositoryWithBranch",
+    ):
         fields = schemas[model]["properties"]
         missing = [name for name in fields if not re.search(rf"\b{name}\b", section)]
         assert missing == [], model

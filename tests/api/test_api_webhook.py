@@ -16,7 +16,7 @@ from agent_work_orders.api.waiting_room import LARGE_ROOM_BYTES
 from agent_work_orders.api.webhook import Webhook
 from agent_work_orders.bootstrap import House, open_house
 from agent_work_orders.security import signature
-from agent_work_orders.settings import Settings
+from agent_work_orders.settings import Settings, changed
 
 OLD, NEW = "the-old-secret", "the-new-secret"
 GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
@@ -25,10 +25,15 @@ BODY = b'{"action": "opened", "issue": {"number": 1}}'
 
 @pytest.fixture
 def settings(tmp_path: Any) -> Settings:
-    return Settings(
-        home=tmp_path / "home", drain_s=0.5, synchronous="NORMAL",
-        github_webhook_secret=(OLD, NEW), allowed_hosts=("awo.example.com",),
-    )  # fmt: skip
+    return changed(
+        Settings(home=tmp_path / "home"),
+        {
+            "server.drain_s": 0.5,
+            "storage.synchronous": "NORMAL",
+            "github.webhook_secret": (OLD, NEW),
+            "server.allowed_hosts": ("awo.example.com",),
+        },
+    )
 
 
 @pytest.fixture
@@ -362,7 +367,9 @@ async def test_both_secrets_are_good_while_they_overlap(
 
 @pytest.mark.fault("C1")
 async def test_without_a_secret_nothing_is_taken(tmp_path: Any) -> None:
-    settings = Settings(home=tmp_path / "other", drain_s=0.5, synchronous="NORMAL")
+    settings = changed(
+        Settings(home=tmp_path / "other"), {"server.drain_s": 0.5, "storage.synchronous": "NORMAL"}
+    )
     async with open_house(settings) as house:
         transport = httpx.ASGITransport(app=create_app(house), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:

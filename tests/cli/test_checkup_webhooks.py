@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_work_orders.cli import checkup
-from agent_work_orders.settings import Settings
+from agent_work_orders.settings import Settings, changed
 
 SECRET = ("a-secret-of-tests",)
 
@@ -17,14 +17,14 @@ SECRET = ("a-secret-of-tests",)
     ("given", "said"),
     [
         ({}, None),
-        ({"github_token": "t"}, ("warning", "no secret")),
-        ({"github_token": "t", "github_webhook_secret": SECRET}, ("warning", "plain token")),
-        ({"github_app_id": 1, "github_webhook_secret": SECRET}, ("ok", "asked for again")),
+        ({"github.token": "t"}, ("warning", "no secret")),
+        ({"github.token": "t", "github.webhook_secret": SECRET}, ("warning", "plain token")),
+        ({"github.app_id": 1, "github.webhook_secret": SECRET}, ("ok", "asked for again")),
     ],
     ids=["nothing", "no secret", "token", "app"],
 )
 def test_missed_deliveries(tmp_path: Path, given: dict[str, object], said: object) -> None:
-    settings = Settings(home=tmp_path, **given)  # type: ignore[arg-type]
+    settings = changed(Settings(home=tmp_path), given)
     found = [(one.status, one.detail) for one in checkup._webhooks(settings)]
     if said is None:
         assert found == []

@@ -57,7 +57,7 @@ def test_the_key_of_an_app_is_kept_and_its_id_is_then_enough(awo: Any, tmp_path:
     file.unlink()
     loaded = settings.load({"GITHUB_APP_ID": "7"}, home=awo.home)
     merged = settings.with_kept(loaded, {"GITHUB_PRIVATE_KEY": private})
-    assert merged.github_private_key.strip() == private.strip()
+    assert merged.github.private_key.strip() == private.strip()
     with pytest.raises(Exception, match="need each other"):
         settings.with_kept(loaded, {})
 

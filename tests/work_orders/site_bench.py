@@ -13,7 +13,7 @@ from typing import Any
 
 from agent_work_orders.bootstrap import House, open_house
 from agent_work_orders.security.roles import LOCAL_OPERATOR, Caller
-from agent_work_orders.settings import load
+from agent_work_orders.settings import changed, load
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME, Synchronous
 from agent_work_orders.work_orders import inspect, submit
@@ -64,7 +64,7 @@ class Site:
 
     async def start(self) -> None:
         environ = {"AWO_DRAIN_S": "0", "AWO_DEFAULT_AGENT": "scripted", **self.environ}
-        settings = load(environ, home=self.home, synchronous=self.synchronous)
+        settings = changed(load(environ, home=self.home), {"storage.synchronous": self.synchronous})
         self.house = await self._stack.enter_async_context(open_house(settings))
 
     async def stop(self) -> None:

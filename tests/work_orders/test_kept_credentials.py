@@ -168,12 +168,12 @@ async def test_they_are_used_where_the_environment_has_none(tmp_path: Path) -> N
         await credentials.keep(context, "ANTHROPIC_API_KEY", "sk-ant-kept-0123456789")
         await credentials.keep(context, "GITHUB_WEBHOOK_SECRET", "one-secret,two-secret")
     async with open_house(bare) as house:
-        assert house.settings.anthropic_api_key == "sk-ant-kept-0123456789"
-        assert house.settings.github_webhook_secret == ("one-secret", "two-secret")
+        assert house.settings.agents.anthropic_api_key == "sk-ant-kept-0123456789"
+        assert house.settings.github.webhook_secret == ("one-secret", "two-secret")
         assert house.context.redact("say two-secret") == "say [redacted]"
     given = setting.load({"ANTHROPIC_API_KEY": "sk-ant-given-0123456789"}, home=tmp_path)
     async with open_house(given) as house:
-        assert house.settings.anthropic_api_key == "sk-ant-given-0123456789"
+        assert house.settings.agents.anthropic_api_key == "sk-ant-given-0123456789"
 
 
 async def test_a_server_that_cannot_open_them_does_not_start(tmp_path: Path) -> None:

@@ -77,13 +77,13 @@ def create_app(house: House, bound: str = "") -> FastAPI:
     app.state.pauses = Pauses(context.clock, paused)
     _explain_errors(app)
     # The last added is the outermost.
-    app.add_middleware(Body, limit_bytes=settings.body_limit_bytes)
+    app.add_middleware(Body, limit_bytes=settings.server.body_limit_bytes)
     app.add_middleware(Authentication, house=house)
     app.add_middleware(Dashboard, others=_first_parts(app))
     app.add_middleware(
         webhook.Webhook,
         deliveries=context.store.deliveries,
-        secrets=settings.github_webhook_secret,
+        secrets=settings.github.webhook_secret,
         clock=context.clock,
         log=context.log,
         arrived=house.duties.intake.wake,
@@ -91,8 +91,8 @@ def create_app(house: House, bound: str = "") -> FastAPI:
     app.add_middleware(
         Guard,
         hosts=_names(settings, bound),
-        origins=settings.allowed_origins,
-        any_address=settings.host in ANYWHERE,
+        origins=settings.server.allowed_origins,
+        any_address=settings.server.host in ANYWHERE,
         log=context.log,
     )
     return app
@@ -125,9 +125,9 @@ def _first_parts(app: FastAPI) -> set[str]:
 
 def _names(settings: Settings, bound: str) -> list[str]:
     """What the server may be called, besides the names of this machine."""
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    own = () if settings.host in ANYWHERE else (host, bound)
-    return [name for name in (*settings.allowed_hosts, *own) if name]
+    host = f"[{settings.server.host}]" if ":" in settings.server.host else settings.server.host
+    own = () if settings.server.host in ANYWHERE else (host, bound)
+    return [name for name in (*settings.server.allowed_hosts, *own) if name]
 
 
 def _explain_errors(app: FastAPI) -> None:

@@ -62,7 +62,7 @@ async def serving(
     settings: Settings, on_ready: OnReady | None = None, redactor: Redactor | None = None
 ) -> int:
     """The same on a running loop."""
-    with bind(settings.host, settings.port) as listening:
+    with bind(settings.server.host, settings.server.port) as listening:
         check = partial(check_exposure, settings)
         async with open_house(settings, check=check, redactor=redactor) as house:
             address = _shown(listening)
@@ -82,14 +82,14 @@ async def serving(
                 app.state.hub.close()
                 for task in beside:
                     task.cancel()
-                stop = house.engine.stop(drain_s=settings.drain_s)
+                stop = house.engine.stop(drain_s=settings.server.drain_s)
                 stopping.append(asyncio.get_running_loop().create_task(stop))
 
             await _warm(app)
             # What is there now stays for good: the collector need not walk it during requests.
             gc.freeze()
             gc.set_threshold(*COLLECT_EVERY)
-            server = _Server(_config(app), ready, drain, settings.closing_s)
+            server = _Server(_config(app), ready, drain, settings.server.closing_s)
             app.state.pauses.start()
             try:
                 await server.serve(sockets=[listening])
@@ -148,7 +148,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 def check_exposure(settings: Settings, store: Store) -> None:
     """Beyond this machine, only with keys that somebody chose to give out."""
-    host = settings.host
+    host = settings.server.host
     if is_loopback(host):
         return
     if all(key.revoked_at_ms is not None for key in store.keys.all()):

@@ -72,7 +72,7 @@ class Duties(msgspec.Struct, frozen=True, kw_only=True):
 def duties(settings: Settings, context: LiveContext, workspaces: Workspaces) -> Duties:
     progress = ProgressReporter(context)
     hook = None if context.github is None else context.github.hook
-    asked_again = hook is not None and bool(settings.github_webhook_secret)
+    asked_again = hook is not None and bool(settings.github.webhook_secret)
     return Duties(
         context=context,
         recorder=Recorder(context),
@@ -82,7 +82,7 @@ def duties(settings: Settings, context: LiveContext, workspaces: Workspaces) -> 
         intake=Intake(
             context,
             context.forges.hub,
-            server_url=settings.github_server_url,
+            server_url=settings.github.server_url,
             server_rules=_rules(settings),
             replies=progress,
         ),
@@ -91,6 +91,6 @@ def duties(settings: Settings, context: LiveContext, workspaces: Workspaces) -> 
 
 
 def _rules(settings: Settings) -> rules.Rules:
-    if not settings.github_rules:
+    if not settings.github.rules:
         return rules.DEFAULTS
-    return rules.parse(Path(settings.github_rules).read_text("utf-8"), settings.github_rules)
+    return rules.parse(Path(settings.github.rules).read_text("utf-8"), settings.github.rules)

@@ -56,8 +56,8 @@ def desk_of(
         sink=around.transcripts.append,
         recall=around.transcripts.newest,
         redact=redactor.text,
-        waits=Waits.of(settings.model_wait_floor_s, settings.model_wait_longest_s),
-        idle_s=settings.agent_idle_s or None,
+        waits=Waits.of(settings.agents.model_wait_floor_s, settings.agents.model_wait_longest_s),
+        idle_s=settings.agents.agent_idle_s or None,
     )
     return Desk(
         toolbox.make(agents, workspaces, around.mirrors, around.forges, redactor),
@@ -82,8 +82,8 @@ def _halting(
 
 def _limits(settings: Settings) -> Limits:
     return Limits(
-        running_tasks=settings.running_tasks,
-        orders_per_repository=settings.orders_per_repository or None,
-        starts_per_repository_per_hour=settings.starts_per_repository_per_hour or None,
-        starts_per_minute=settings.starts_per_minute or None,
+        running_tasks=settings.limits.running_tasks,
+        orders_per_repository=settings.limits.orders_per_repository or None,
+        starts_per_repository_per_hour=settings.limits.starts_per_repository_per_hour or None,
+        starts_per_minute=settings.limits.starts_per_minute or None,
     )

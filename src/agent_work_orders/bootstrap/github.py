@@ -26,14 +26,14 @@ async def connect(
 ) -> Connection | None:
     """None without credentials. `learn` is told every token before it is used."""
     account = Account(
-        api_url=settings.github_api_url,
-        server_url=settings.github_server_url,
-        app_id=settings.github_app_id,
-        private_key=settings.github_private_key,
-        installation_id=settings.github_installation_id,
-        token=settings.github_token,
-        timeout_s=settings.github_timeout_s,
-        public_url=settings.public_url,
+        api_url=settings.github.api_url,
+        server_url=settings.github.server_url,
+        app_id=settings.github.app_id,
+        private_key=settings.github.private_key,
+        installation_id=settings.github.installation_id,
+        token=settings.github.token,
+        timeout_s=settings.github.timeout_s,
+        public_url=settings.server.public_url,
     )
     if not account.usable:
         return None

@@ -84,7 +84,7 @@ async def open_house(
         background = duties(settings, context, workspaces)
         await background.before_start()
         background.observe(at_end)
-        at_end.push_async_callback(engine.stop, drain_s=settings.drain_s)
+        at_end.push_async_callback(engine.stop, drain_s=settings.server.drain_s)
         at_end.push_async_callback(context.backlog.settled)
         await engine.start()
         await background.catch_up()

@@ -18,7 +18,7 @@ async def open_store(settings: Settings, clock: Clock) -> SqliteStore:
     """Owned by this process until it is closed. Raises what `SqliteStore.open` raises."""
     data_directory.ignore(settings.home)
     return await asyncio.to_thread(
-        lambda: SqliteStore.open(settings.home, clock, synchronous=settings.synchronous)
+        lambda: SqliteStore.open(settings.home, clock, synchronous=settings.storage.synchronous)
     )
 
 
@@ -39,4 +39,4 @@ def with_kept_credentials(settings: Settings, store: Store) -> Settings:
     # What opens them takes time to load.
     from agent_work_orders.work_orders.credentials import opened
 
-    return with_kept(settings, opened(settings.home, kept, keys=settings.secret_key))
+    return with_kept(settings, opened(settings.home, kept, keys=settings.storage.secret_key))

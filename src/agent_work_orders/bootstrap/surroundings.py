@@ -78,7 +78,7 @@ def surroundings(
     logins = None if github is None else github.logins
     git = Git(tag=home_tag(home), logins=logins)
     mirrors = Mirrors(home / "mirrors", git, branches=store.branches)
-    users = agent_users(settings.agent_uid)
+    users = agent_users(settings.agents.agent_uid)
     reviews = LocalForge(home / "reviews")
     hub = None if github is None else github.forge
     return Surroundings(
@@ -86,29 +86,33 @@ def surroundings(
         sandboxes=SandboxFactory(home, mirrors, clock, users=users),
         agents=Registry(clock, claude=_claude(settings), script=_script(settings)),
         reviews=reviews,
-        forges=Forges(reviews, hub, settings.github_server_url),
+        forges=Forges(reviews, hub, settings.github.server_url),
         transcripts=Transcripts(home / "transcripts"),
     )
 
 
 def _policy(settings: Settings) -> Policy:
     return Policy(
-        default_sandbox=settings.default_sandbox,
-        default_agent=settings.default_agent,
-        git_origins=frozenset(settings.git_origins),
-        four_eyes=settings.four_eyes,
-        public_url=settings.public_url,
+        default_sandbox=settings.orders.default_sandbox,
+        default_agent=settings.agents.default_agent,
+        git_origins=frozenset(settings.orders.git_origins),
+        four_eyes=settings.orders.four_eyes,
+        public_url=settings.server.public_url,
     )
 
 
 def _script(settings: Settings) -> str:
-    return Path(settings.agent_script).read_text("utf-8") if settings.agent_script else ""
+    return (
+        Path(settings.agents.agent_script).read_text("utf-8")
+        if settings.agents.agent_script
+        else ""
+    )
 
 
 def _claude(settings: Settings) -> claude_code.Settings:
     return claude_code.Settings(
-        binary=settings.claude_binary or None,
-        base_url=settings.anthropic_base_url or None,
-        api_key=settings.anthropic_api_key or None,
+        binary=settings.agents.claude_binary or None,
+        base_url=settings.agents.anthropic_base_url or None,
+        api_key=settings.agents.anthropic_api_key or None,
         other_user=os.geteuid() == 0,
     )

@@ -117,7 +117,8 @@ def _agents(settings: Settings) -> Iterator[Finding]:
     from agent_work_orders.agent_executor.registry import Registry
 
     claude = claude_code.Settings(
-        binary=settings.claude_binary or None, api_key=settings.anthropic_api_key or None
+        binary=settings.agents.claude_binary or None,
+        api_key=settings.agents.anthropic_api_key or None,
     )
     missing = Registry(SystemClock(), claude=claude).create({"name": "claude_code"}).check()
     if missing is None:
@@ -135,16 +136,16 @@ def _agents(settings: Settings) -> Iterator[Finding]:
 
 def _webhooks(settings: Settings) -> Iterator[Finding]:
     """GitHub repeats no delivery by itself, and lets only an App ask for one again."""
-    if not settings.github_app_id and not settings.github_token:
+    if not settings.github.app_id and not settings.github.token:
         return
-    if not settings.github_webhook_secret:
+    if not settings.github.webhook_secret:
         yield Finding(
             check="GitHub's webhooks",
             status="warning",
             detail="none is taken: there is no secret to check them by",
             hint="Set GITHUB_WEBHOOK_SECRET, unless orders are only made here.",
         )
-    elif settings.github_app_id:
+    elif settings.github.app_id:
         yield Finding(
             check="GitHub's webhooks", status="ok", detail="missed ones are asked for again"
         )
@@ -167,7 +168,7 @@ async def _protection(settings: Settings) -> Finding:
         home = Path(folder)
         mirrors = Mirrors(home / "mirrors", Git())
         try:
-            users = agent_users(settings.agent_uid)
+            users = agent_users(settings.agents.agent_uid)
             sandboxes = LocalSandboxes(home, mirrors, SystemClock(), users=users)
         except AgentWorkOrdersError as error:
             return Finding(check="sandboxes", status="error", detail=error.message, hint=error.hint)

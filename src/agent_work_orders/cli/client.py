@@ -144,10 +144,10 @@ async def acting(place: Place, wanted: str | None, *, hands: bool) -> AsyncItera
             order_id = LookingInProcess(context).find(wanted)
     quiet_logs(settings)
     # Nobody waits for a terminal for long; what is cut off is taken up at the next start.
-    changes: dict[str, Any] = {"drain_s": min(settings.drain_s, 3.0)}
+    changes: dict[str, Any] = {"server.drain_s": min(settings.server.drain_s, 3.0)}
     if not hands:
-        changes["running_tasks"] = 0
-    settings = msgspec.structs.replace(settings, **changes)
+        changes["limits.running_tasks"] = 0
+    settings = setting.changed(settings, changes)
     async with open_house(settings, takes=lambda one: one == order_id) as house:
         yield InProcess(house.context)
 
@@ -169,7 +169,7 @@ def quiet_logs(settings: setting.Settings) -> None:
     from agent_work_orders.security.redaction import Redactor
 
     redactor = Redactor(settings.secrets)
-    level = "debug" if settings.log_level == "debug" else "critical"
+    level = "debug" if settings.server.log_level == "debug" else "critical"
     logs.configure(level=level, pretty=True, redact=redactor.value)
 
 

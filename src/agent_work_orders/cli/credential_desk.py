@@ -16,7 +16,7 @@ async def keep(home: Path | None, name: str, secret: str) -> Json:
     settings = setting.load(home=home)
     text = setting.to_keep(name, secret)
     async with open_upkeep(settings) as context:
-        return _shown(await credentials.keep(context, name, text, keys=settings.secret_key))
+        return _shown(await credentials.keep(context, name, text, keys=settings.storage.secret_key))
 
 
 async def every(home: Path | None) -> list[Json]:
@@ -32,7 +32,7 @@ async def remove(home: Path | None, name: str) -> None:
 async def rotate(home: Path | None) -> int:
     settings = setting.load(home=home)
     async with open_upkeep(settings) as context:
-        return await credentials.rotate(context, keys=settings.secret_key)
+        return await credentials.rotate(context, keys=settings.storage.secret_key)
 
 
 def _shown(one: KeptCredential) -> Json:

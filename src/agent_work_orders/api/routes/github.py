@@ -36,7 +36,7 @@ async def give_pr_feedback(
     written = await pr_feedback.give(
         house.context,
         _LOCKS,
-        house.settings.github_server_url,
+        house.settings.github.server_url,
         body.feedback(),
         caller,
         idempotency_key,

@@ -67,7 +67,7 @@ async def status(request: Request) -> Response:
             "sandbox_count": len(sandboxes),
             "credential_status": {
                 "anthropic_api_key": (
-                    "configured" if house.settings.anthropic_api_key else "missing"
+                    "configured" if house.settings.agents.anthropic_api_key else "missing"
                 ),
             },
             "work_orders": _counts(house, caller),

@@ -53,7 +53,7 @@ def up(
     _refuse_second(settings.home)
     redactor = Redactor(settings.secrets)
     pretty = sys.stderr.isatty()
-    logs.configure(level=settings.log_level, pretty=pretty, redact=redactor.value)
+    logs.configure(level=settings.server.log_level, pretty=pretty, redact=redactor.value)
 
     def ready(url: str, house: House) -> None:
         key = settings.home / local_key.NAME

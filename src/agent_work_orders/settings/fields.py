@@ -1,0 +1,143 @@
+"""The reference of settings: each variable, where its value stands, and what it means.
+docs/reference/settings.md lists them and a test compares."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Field(msgspec.Struct, frozen=True):
+    variable: str
+    name: str
+    meaning: str
+    shown: bool = False
+    """No secret belongs here: what does not fit is repeated, if it is shorter than any secret.
+    Of every other only the shape is told."""
+
+
+FIELDS = (
+    Field("AWO_HOME", "home", "The data directory"),
+    Field(
+        "AWO_HOST",
+        "server.host",
+        "Where `awo up` listens; anything but loopback needs API keys",
+        True,
+    ),
+    Field("AWO_PORT", "server.port", "The port of `awo up`", True),
+    Field("AWO_LOG_LEVEL", "server.log_level", "debug, info, warning or error", True),
+    Field(
+        "AWO_DEFAULT_SANDBOX",
+        "orders.default_sandbox",
+        "Sandbox type when an order names none",
+        True,
+    ),
+    Field("AWO_DEFAULT_AGENT", "agents.default_agent", "Agent when an order names none", True),
+    Field(
+        "AWO_RUNNING_TASKS", "limits.running_tasks", "Tasks that run at once, over all orders", True
+    ),
+    Field(
+        "AWO_ORDERS_PER_REPOSITORY",
+        "limits.orders_per_repository",
+        "Orders of one repository at work at once; 0 is no limit",
+        True,
+    ),
+    Field(
+        "AWO_STARTS_PER_REPOSITORY_PER_HOUR",
+        "limits.starts_per_repository_per_hour",
+        "Orders of one repository begun per hour; 0 is no limit; the local operator is exempt",
+        True,
+    ),
+    Field(
+        "AWO_STARTS_PER_MINUTE",
+        "limits.starts_per_minute",
+        "Orders begun per minute; 0 is no limit; the local operator is exempt",
+        True,
+    ),
+    Field(
+        "AWO_DRAIN_S", "server.drain_s", "Seconds that running tasks get to end after SIGTERM", True
+    ),
+    Field(
+        "AWO_CLOSING_S",
+        "server.closing_s",
+        "Seconds of /readyz saying `draining` after SIGTERM",
+        True,
+    ),
+    Field("AWO_SYNCHRONOUS", "storage.synchronous", "SQLite's; below FULL a power cut loses", True),
+    Field("AWO_BODY_LIMIT_BYTES", "server.body_limit_bytes", "Largest request body", True),
+    Field("AWO_ALLOWED_HOSTS", "server.allowed_hosts", "Further Host headers to accept, by comma"),
+    Field("AWO_ALLOWED_ORIGINS", "server.allowed_origins", "Further Origins to accept, by comma"),
+    Field(
+        "AWO_PUBLIC_URL",
+        "server.public_url",
+        "Where people open the dashboard; what is written to GitHub links there",
+    ),
+    Field("AWO_GIT_ORIGINS", "orders.git_origins", "Plain-http git servers to allow, by comma"),
+    Field(
+        "AWO_AGENT_UID", "agents.agent_uid", "Uids for agents of a root server, first-last", True
+    ),
+    Field("AWO_AGENT_SCRIPT", "agents.agent_script", "What the scripted agent follows by default"),
+    Field("AWO_CLAUDE_BINARY", "agents.claude_binary", "Path of the claude program"),
+    Field("ANTHROPIC_BASE_URL", "agents.anthropic_base_url", "Address of the model's API"),
+    Field("ANTHROPIC_API_KEY", "agents.anthropic_api_key", "Key of the model's API"),
+    Field(
+        "AWO_AGENT_IDLE_S",
+        "agents.agent_idle_s",
+        "Seconds of silence after which an agent is ended, within its time; 0 for no limit",
+        True,
+    ),
+    Field(
+        "AWO_MODEL_WAIT_FLOOR_S",
+        "agents.model_wait_floor_s",
+        "Shortest wait for a model that does not answer or whose quota is used up; it doubles",
+        True,
+    ),
+    Field(
+        "AWO_MODEL_WAIT_LONGEST_S",
+        "agents.model_wait_longest_s",
+        "Longest wait between two tries, unless the model named a later time",
+        True,
+    ),
+    Field("GITHUB_APP_ID", "github.app_id", "Id of the GitHub App to act as", True),
+    Field(
+        "GITHUB_PRIVATE_KEY",
+        "github.private_key",
+        "The App's key: PEM text, base64 of it, or the path of a file that only its owner can read",
+    ),
+    Field(
+        "GITHUB_INSTALLATION_ID",
+        "github.installation_id",
+        "The App's only installation; 0 finds it for each repository",
+        True,
+    ),
+    Field("GITHUB_TOKEN", "github.token", "A plain token; used when there is no App"),
+    Field(
+        "GITHUB_WEBHOOK_SECRET",
+        "github.webhook_secret",
+        "Secret of GitHub's deliveries; several by comma while it is changed",
+    ),
+    Field("GITHUB_API_URL", "github.api_url", "Address of GitHub's API"),
+    Field("GITHUB_SERVER_URL", "github.server_url", "Address of GitHub's pages and repositories"),
+    Field(
+        "AWO_GITHUB_TIMEOUT_S",
+        "github.timeout_s",
+        "Seconds until a request to GitHub's API is given up",
+        True,
+    ),
+    Field(
+        "AWO_GITHUB_RULES",
+        "github.rules",
+        "A file of rules for repositories that have none; the form of .awo/config.yaml",
+    ),
+    Field(
+        "AWO_FOUR_EYES", "orders.four_eyes", "true: nobody approves in orders of their own", True
+    ),
+    Field(
+        "AWO_SECRET_KEY",
+        "storage.secret_key",
+        "Key of kept credentials: 32 bytes in base64, a new one before the old by comma; "
+        "else `secret.key` of the data directory",
+    ),
+)
+
+KEPT = ("ANTHROPIC_API_KEY", "GITHUB_PRIVATE_KEY", "GITHUB_TOKEN", "GITHUB_WEBHOOK_SECRET")
+"""What `awo credentials` can keep, instead of the environment."""

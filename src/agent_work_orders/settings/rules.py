@@ -1,0 +1,152 @@
+"""What fits in each setting, as a table. What does not fit is told by its shape, not repeated."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import get_args
+from urllib.parse import urlsplit
+
+from agent_work_orders.errors import Refused
+from agent_work_orders.sandbox_manager.sandbox_types import SANDBOX_TYPES
+from agent_work_orders.security import given as givens
+from agent_work_orders.security.redaction import SHORTEST
+from agent_work_orders.settings.fields import FIELDS
+from agent_work_orders.settings.sections import LogLevel, Settings, Synchronous, value_of
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+AGENTS = ("claude_code", "command", "scripted")
+"""As agent_executor/registry.py has them, which takes time to load."""
+MAX_WEBHOOK_SECRETS = 4
+"""One in use and one to come are enough; each is tried on every delivery."""
+
+
+def rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
+    """(variable, whether its value fits, what fits). A NaN fits nowhere."""
+    no_limit = "a number from 0 (no limit) on"
+    address = "an http or https address without user, query or fragment"
+    floor_s, longest_s = of.agents.model_wait_floor_s, of.agents.model_wait_longest_s
+    return (
+        ("AWO_HOST", bool(of.server.host) and of.server.host.isprintable(), "an address or a name"),
+        ("AWO_PORT", 0 <= of.server.port <= 65_535, "a port is between 0 and 65535"),
+        (
+            "AWO_LOG_LEVEL",
+            of.server.log_level in get_args(LogLevel),
+            "debug, info, warning or error",
+        ),
+        (
+            "AWO_SYNCHRONOUS",
+            of.storage.synchronous in get_args(Synchronous),
+            "FULL, NORMAL or EXTRA",
+        ),
+        (
+            "AWO_DEFAULT_SANDBOX",
+            of.orders.default_sandbox in SANDBOX_TYPES,
+            " or ".join(SANDBOX_TYPES),
+        ),
+        ("AWO_DEFAULT_AGENT", of.agents.default_agent in AGENTS, " or ".join(AGENTS)),
+        (
+            "AWO_RUNNING_TASKS",
+            of.limits.running_tasks >= 1,
+            "at least one task must be able to run",
+        ),
+        ("AWO_ORDERS_PER_REPOSITORY", of.limits.orders_per_repository >= 0, no_limit),
+        (
+            "AWO_STARTS_PER_REPOSITORY_PER_HOUR",
+            of.limits.starts_per_repository_per_hour >= 0,
+            no_limit,
+        ),
+        ("AWO_STARTS_PER_MINUTE", of.limits.starts_per_minute >= 0, no_limit),
+        ("AWO_DRAIN_S", 0 <= of.server.drain_s <= 3_600, "seconds, at most an hour"),
+        ("AWO_CLOSING_S", 0 <= of.server.closing_s <= 600, "seconds, at most ten minutes"),
+        ("AWO_BODY_LIMIT_BYTES", 1_024 <= of.server.body_limit_bytes <= 2**30, "1 KiB to 1 GiB"),
+        ("AWO_PUBLIC_URL", _maybe_address(of.server.public_url), address),
+        (
+            "AWO_GIT_ORIGINS",
+            all(map(givens.is_plain_address, of.orders.git_origins)),
+            f"{address}, each",
+        ),
+        (
+            "AWO_AGENT_UID",
+            givens.is_id_range(of.agents.agent_uid),
+            "a user's number, or first-last",
+        ),
+        ("ANTHROPIC_BASE_URL", _maybe_address(of.agents.anthropic_base_url), address),
+        ("ANTHROPIC_API_KEY", _maybe_secret(of.agents.anthropic_api_key), _LONG_ENOUGH),
+        ("AWO_AGENT_IDLE_S", 0 <= of.agents.agent_idle_s <= 86_400, "0 (no limit) to a day"),
+        ("AWO_MODEL_WAIT_FLOOR_S", 1 <= floor_s <= longest_s, "1 s to AWO_MODEL_WAIT_LONGEST_S"),
+        ("AWO_MODEL_WAIT_LONGEST_S", longest_s <= 86_400, "seconds, at most a day"),
+        ("AWO_AGENT_SCRIPT", _maybe_file(of.agents.agent_script), "a file that can be read"),
+        ("AWO_GITHUB_RULES", _maybe_file(of.github.rules), "a file that can be read"),
+        (
+            "AWO_SECRET_KEY",
+            givens.is_key_list(of.storage.secret_key),
+            "32 bytes in base64 each, by comma",
+        ),
+        *github_rules(of),
+    )
+
+
+# Shorter ones could not be taken out of logs without taking words out.
+_LONG_ENOUGH = f"at least {SHORTEST} printable characters, no spaces"
+
+
+def github_rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
+    secrets = of.github.webhook_secret
+    address = "an https address without user, query or fragment (http only on loopback)"
+    whole = bool(of.github.app_id) == bool(of.github.private_key)
+    return (
+        ("GITHUB_APP_ID", of.github.app_id >= 0, "the number of an App"),
+        ("GITHUB_PRIVATE_KEY", whole, "GITHUB_APP_ID and GITHUB_PRIVATE_KEY need each other"),
+        ("GITHUB_INSTALLATION_ID", of.github.installation_id >= 0, "the number of an installation"),
+        ("GITHUB_TOKEN", _maybe_secret(of.github.token), _LONG_ENOUGH),
+        (
+            "GITHUB_WEBHOOK_SECRET",
+            all(map(givens.is_secret, secrets)) and len(secrets) <= MAX_WEBHOOK_SECRETS,
+            f"{_LONG_ENOUGH}, each; {MAX_WEBHOOK_SECRETS} of them at most",
+        ),
+        ("GITHUB_API_URL", _address(of.github.api_url), address),
+        ("GITHUB_SERVER_URL", _address(of.github.server_url), address),
+        ("AWO_GITHUB_TIMEOUT_S", 1 <= of.github.timeout_s <= 30, "1 to 30 seconds"),
+    )
+
+
+def _maybe_secret(text: str) -> bool:
+    return not text or givens.is_secret(text)
+
+
+def _maybe_address(text: str) -> bool:
+    return not text or givens.is_plain_address(text)
+
+
+def _maybe_file(text: str) -> bool:
+    try:
+        return not text or stat.S_ISREG(os.stat(text).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _address(text: str) -> bool:
+    """Credentials are sent there: only encrypted, or to this machine."""
+    if not givens.is_plain_address(text):
+        return False
+    parts = urlsplit(text)
+    return parts.scheme == "https" or parts.hostname in LOOPBACK
+
+
+def misfit(of: Settings, variable: str, rule: str) -> Refused:
+    value = value_of(of, next(field.name for field in FIELDS if field.variable == variable))
+    return invalid(variable, rule, ",".join(value) if isinstance(value, tuple) else str(value))
+
+
+def invalid(variable: str, problem: str, given: str = "") -> Refused:
+    """The one place where it is told what is wrong with a setting. What was given is described,
+    not repeated (security/given.py)."""
+    shown = any(field.shown for field in FIELDS if field.variable == variable)
+    what = f"; given: {givens.told(given, shown=shown)}" if given else ""
+    return Refused(
+        "setting_invalid",
+        f"{variable}: {problem}{what}",
+        hint="See docs/reference/settings.md.",
+        field=variable,
+    )
