@@ -19,7 +19,7 @@ from agent_work_orders.bootstrap import House, open_house
 from agent_work_orders.errors import AgentWorkOrdersError
 from agent_work_orders.observability import logs
 from agent_work_orders.security.roles import LOCAL_OPERATOR
-from agent_work_orders.settings import load
+from agent_work_orders.settings import changed, load
 from agent_work_orders.state_manager.ledger import Entry
 from agent_work_orders.state_manager.sqlite import database
 from agent_work_orders.state_manager.sqlite.ledger import SqliteLedger
@@ -125,12 +125,13 @@ def say(told: dict[str, Any]) -> None:
 async def main(home: Path) -> None:
     logs.configure(level="error", pretty=False, redact=lambda text: text)
     # Explicit: the campaign must not depend on what a person set in the environment.
-    settings = load(
-        {},
-        home=home,
-        running_tasks=8,
-        orders_per_repository=8,
-        drain_s=float(os.environ.get("CRASH_DRAIN_S", "20")),
+    settings = changed(
+        load({}, home=home),
+        {
+            "limits.running_tasks": 8,
+            "limits.orders_per_repository": 8,
+            "server.drain_s": float(os.environ.get("CRASH_DRAIN_S", "20")),
+        },
     )
     try:
         async with open_house(settings) as house:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from site_bench import git, make_source
 
+from agent_work_orders import settings as setting
 from agent_work_orders.bootstrap import House, open_house
 from agent_work_orders.errors import Environmental, NotFound
 from agent_work_orders.github_integration.forge import (
@@ -20,7 +21,6 @@ from agent_work_orders.github_integration.forge import (
     Repository,
     RepositoryFacts,
 )
-from agent_work_orders.settings import load
 from agent_work_orders.state_manager.deliveries import DeliveryRecord
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.work_orders.incoming.intake import Intake
@@ -154,8 +154,9 @@ class Desk:
     async def opened(self, **more: str) -> AsyncIterator[Desk]:
         environ = {"AWO_DRAIN_S": "0", "AWO_CLAUDE_BINARY": "/bin/true", **more}
         environ.setdefault("ANTHROPIC_API_KEY", "not-a-real-key")
-        loaded = load(environ, home=self.folder / "home", synchronous="NORMAL")
-        settings = msgspec.structs.replace(loaded, running_tasks=0)
+        loaded = setting.load(environ, home=self.folder / "home")
+        idle = {"storage.synchronous": "NORMAL", "limits.running_tasks": 0}
+        settings = setting.changed(loaded, idle)
         async with open_house(settings, self.clock) as house:
             self.house = house
             self.fresh()

@@ -15,7 +15,7 @@ from agent_work_orders.errors import NotFound, Transient
 from agent_work_orders.github_integration.hook import Sent
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.work_orders.context import Context
-from agent_work_orders.work_orders.incoming import github_event, triggers
+from agent_work_orders.work_orders.incoming import event_types, github_event, triggers
 from agent_work_orders.work_orders.incoming.missed_deliveries import (
     AT_ONCE,
     EVERY_S,
@@ -159,14 +159,14 @@ def test_whatever_may_ask_is_worth_fetching() -> None:
         "suspend", "unsuspend", "added", "removed", "renamed", "transferred", "archived",
     ]  # fmt: skip
     seen = 0
-    for name in sorted(github_event.EVENTS):
+    for name in sorted(event_types.EVENT_TYPES):
         for action in actions:
             event = github_event.GitHubEvent(
                 name=name, action=action, sender=sender, branch="main", check=check, remark=remark
             )
             if triggers.may_ask(event) or triggers.access_change(event) is not None:
                 seen += 1
-                assert triggers.could_ask(name, action), (name, action)
+                assert event_types.could_ask(name, action), (name, action)
     assert seen > 20
 
 

@@ -14,7 +14,7 @@ from intake_bench import Desk
 
 from agent_work_orders.api.app import create_app
 from agent_work_orders.security import signature
-from agent_work_orders.work_orders.incoming import github_event
+from agent_work_orders.work_orders.incoming import event_types, github_event
 from agent_work_orders.work_orders.incoming.rules import DEFAULTS
 from agent_work_orders.work_orders.incoming.triggers import (
     Ignore,
@@ -73,7 +73,7 @@ def test_none_asks_for_anything_by_the_default_rules() -> None:
     """Also if they had happened just now."""
     asked = []
     for name, payload in examples():
-        if name not in github_event.EVENTS:
+        if name not in event_types.EVENT_TYPES:
             continue
         try:
             event = github_event.read(name, json.dumps(payload).encode())
@@ -89,7 +89,7 @@ def test_none_asks_for_anything_by_the_default_rules() -> None:
 def test_a_glance_and_reading_agree() -> None:
     seen = {True: 0, False: 0}
     for name, payload in examples():
-        if name not in github_event.EVENTS:
+        if name not in event_types.EVENT_TYPES:
             continue
         body = json.dumps(payload).encode()
         nothing, event = asks_nothing(name, body), github_event.read(name, body)

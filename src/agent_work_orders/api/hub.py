@@ -21,6 +21,7 @@ from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.feed import FeedRow
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.work_orders.context import Context
+from agent_work_orders.work_orders.order_facts import facts_of
 
 POLL_S = 0.1
 PAGE = 500
@@ -175,7 +176,7 @@ class Hub:
                 run = await self._context.runs.run(row.order_id)
                 if run is None:
                     return None
-                known = str(run.order["repository"])
+                known = facts_of(run).repository
             self._repositories[row.order_id] = known
             if len(self._repositories) > KNOWN_ORDERS:
                 self._repositories.popitem(last=False)

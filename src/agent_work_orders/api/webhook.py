@@ -32,7 +32,7 @@ from agent_work_orders.engines.perform import Log
 from agent_work_orders.errors import BadRequest, Refused, TooLarge, Unauthenticated, Unavailable
 from agent_work_orders.security import signature
 from agent_work_orders.state_manager.deliveries import Deliveries
-from agent_work_orders.work_orders.incoming.github_event import EVENTS
+from agent_work_orders.work_orders.incoming.event_types import EVENT_TYPES
 
 PATH = "/webhook/github"
 LIMIT_BYTES = 25 * 1024 * 1024
@@ -167,7 +167,7 @@ class Webhook:
         """What was signed."""
         kind = _kind(headers)
         event, guid = _name(headers, b"x-github-event", _EVENT), _guid(headers)
-        if event != "ping" and event not in EVENTS:
+        if event != "ping" and event not in EVENT_TYPES:
             return _json({"delivery_id": guid, "status": "ignored"}, 202)
         if len(body) > LARGE_BYTES:
             content = await asyncio.to_thread(_content, kind, body)

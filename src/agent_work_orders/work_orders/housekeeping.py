@@ -12,6 +12,7 @@ from agent_work_orders.ids import ORDER_ID, order_of
 from agent_work_orders.sandbox_manager.sandbox import Sandboxes
 from agent_work_orders.tools.workspaces import Workspaces
 from agent_work_orders.work_orders.context import LiveContext
+from agent_work_orders.work_orders.order_facts import facts_of
 from agent_work_orders.workflow_engine.run import Run
 
 LOST = "lost"
@@ -73,14 +74,14 @@ class Housekeeper:
 
     async def _leave(self, run: Run) -> None:
         """An order that begins meanwhile finds its login refused, and gets another."""
-        logins, order = self._context.mirrors.git.logins, run.order
+        logins, order = self._context.mirrors.git.logins, facts_of(run)
         others = {order_of(run_id) for run_id in await self._context.runs.open_runs()} - {
             run.run_id
         }
         records = map(self._context.store.records.get, others)
-        busy = any(one is not None and one.repository == order["repository"] for one in records)
+        busy = any(one is not None and one.repository == order.repository for one in records)
         if logins is not None and not busy:
-            await logins.done(order["repository_url"])
+            await logins.done(order.repository_url)
 
     async def _close(self, order_id: str) -> None:
         """Its commits stay in the mirror. What cannot be removed now goes at the next start."""

@@ -15,6 +15,7 @@ from agent_work_orders.repositories.history import Progress
 from agent_work_orders.state_manager.artifacts import Artifact
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.tools import commit_message
+from agent_work_orders.work_orders.order_facts import facts_of
 from agent_work_orders.work_orders.read_side.projection import certainty
 from agent_work_orders.work_orders.submit import TITLE_LIMIT_CHARS, NewOrder
 from agent_work_orders.workflow_engine.run import Run
@@ -107,7 +108,7 @@ def task_of(
     record: OrderRecord, run: Run, progress: Progress, artifacts: Iterable[Artifact]
 ) -> Json:
     """The order as a task. What is not known yet is left out."""
-    kept = run.order.get("pipeline_task") or _as_custom(record)
+    kept = facts_of(run).pipeline_task or _as_custom(record)
     ended = has_ended(record)
     shown: Json = {
         "id": record.agent_work_order_id,

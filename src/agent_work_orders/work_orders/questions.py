@@ -19,6 +19,7 @@ from agent_work_orders.ids import order_of
 from agent_work_orders.tools.standing import head_of
 from agent_work_orders.work_orders import find
 from agent_work_orders.work_orders.context import LiveContext
+from agent_work_orders.work_orders.order_facts import facts_of
 from agent_work_orders.work_orders.read_side.open_questions import approval_id_of, open_questions
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine.run import Run
@@ -35,7 +36,7 @@ async def refresh(context: LiveContext, run_id: str) -> Run:
     asked = list(open_questions(run))
     if not asked:
         return run
-    head = await head_of(context.mirrors, str(run.order["repository"]), order_of(run_id))
+    head = await head_of(context.mirrors, facts_of(run).repository, order_of(run_id))
     facts: dict[str, Any] = {"head_sha": head, "workflow_version": run.plan_hash}
     for path, task, gate in asked:
         shown: list[dict[str, Any]] = [facts]

@@ -28,8 +28,8 @@ from agent_work_orders.tools.tool import Order
 from agent_work_orders.work_orders import workflows
 from agent_work_orders.work_orders.cache import Compiled
 from agent_work_orders.work_orders.context import Context, LiveContext
+from agent_work_orders.work_orders.order_facts import PRIORITIES, OrderFacts, to_journal
 from agent_work_orders.work_orders.read_side import projection
-from agent_work_orders.work_orders.read_side.projection import PRIORITIES
 from agent_work_orders.workflow_engine import growth
 from agent_work_orders.workflow_engine import inputs as declared
 from agent_work_orders.workflow_engine import plan as plans
@@ -195,12 +195,14 @@ def _facts(
 ) -> dict[str, Any]:
     branch = refname.branch_name(compiled.plan.branch_prefix, order.github_issue_number, order_id)
     whole = msgspec.structs.replace(order, order_id=order_id, branch=branch)
-    facts = {
-        **msgspec.to_builtins(whole),
-        "priority": PRIORITIES.index(new.priority.lower()),
-        "metered": not caller.local,
-    }
-    return facts if new.pipeline_task is None else {**facts, "pipeline_task": new.pipeline_task}
+    return to_journal(
+        OrderFacts(
+            **msgspec.structs.asdict(whole),
+            priority=PRIORITIES.index(new.priority.lower()),
+            metered=not caller.local,
+            pipeline_task=new.pipeline_task,
+        )
+    )
 
 
 async def _claim(context: LiveContext, new: NewOrder, caller: Caller) -> str:

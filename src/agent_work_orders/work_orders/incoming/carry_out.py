@@ -23,6 +23,7 @@ from agent_work_orders.work_orders import steer, submit
 from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.incoming.github_event import GitHubEvent, Person
 from agent_work_orders.work_orders.incoming.triggers import Start
+from agent_work_orders.work_orders.order_facts import facts_of
 from agent_work_orders.work_orders.outgoing.replies import Conversation, Replies
 
 KEY_ATTEMPTS = 3
@@ -125,7 +126,7 @@ class Starter:
         for one in self._context.store.subjects.about(scene.event.repository_id, asked.subject):
             run = await self._context.runs.run(one.order_id)
             if one.purpose == asked.purpose and run is not None and run.stage != "ended":
-                found[one.order_id] = str((run.order.get("github") or {}).get("key", ""))
+                found[one.order_id] = facts_of(run).cause
         return found
 
     async def _cancel(self, scene: Scene, orders: list[str]) -> None:

@@ -14,11 +14,7 @@ from typing import Any
 
 import msgspec
 
-EVENTS = frozenset({
-    "issues", "issue_comment", "pull_request", "pull_request_review", "pull_request_review_comment",
-    "push", "check_run", "check_suite", "installation", "installation_repositories", "repository",
-})  # fmt: skip
-"""What is stored and looked at; everything else is accepted and ignored."""
+from agent_work_orders.work_orders.incoming.event_types import EVENT_TYPES, EventType
 
 MAX_TITLE_CHARS = 300
 MAX_BODY_CHARS = 60_000
@@ -113,7 +109,10 @@ class GitHubEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(name: str, body: bytes) -> GitHubEvent:
-    """Raises `Unusable`."""
+    """Of an event that we hear (event_types.py). Raises `Unusable`."""
+    kind = EVENT_TYPES.get(name)
+    if kind is None:
+        raise Unusable("an event that is not heard here")
     try:
         payload = json.loads(body)
     except (ValueError, RecursionError):
@@ -127,21 +126,21 @@ def read(name: str, body: bytes) -> GitHubEvent:
     if name in ("installation", "installation_repositories"):
         return _installation(event, payload)
     event = _repository(event, _object(payload.get("repository")))
-    match name:
-        case "issues" | "issue_comment":
+    if kind.kind == "push":
+        return _push(event, payload)
+    if kind.kind == "check":
+        return _check(event, _object(payload.get(name)), suite=name == "check_suite")
+    match kind.about:
+        case "issue":
             event = _issue(event, _object(payload.get("issue")))
-        case "pull_request" | "pull_request_review" | "pull_request_review_comment":
+        case "pull_request":
             event = _pull(event, _object(payload.get("pull_request")))
-        case "push":
-            return _push(event, payload)
-        case "check_run" | "check_suite":
-            return _check(event, _object(payload.get(name)), suite=name == "check_suite")
     return msgspec.structs.replace(
         event,
         label=_text(_object(payload.get("label")).get("name"), 100),
         assignee=_text(_object(payload.get("assignee")).get("login"), 100),
-        remark=_remark(name, payload),
-        at_ms=_remark_time(name, payload) or event.at_ms,
+        remark=_remark(kind, payload),
+        at_ms=_remark_time(kind, payload) or event.at_ms,
     )
 
 
@@ -256,30 +255,24 @@ def _installation(event: GitHubEvent, payload: Json) -> GitHubEvent:
     )
 
 
-def _remark(name: str, payload: Json) -> Remark | None:
-    kinds = {
-        "issue_comment": ("comment", "comment"),
-        "pull_request_review": ("review", "review"),
-        "pull_request_review_comment": ("comment", "review_comment"),
-    }
-    if name not in kinds:
+def _remark(kind: EventType, payload: Json) -> Remark | None:
+    if not kind.text_in:
         return None
-    key, kind = kinds[name]
-    found = _object(payload.get(key))
+    found = _object(payload.get(kind.text_in))
     author, comment_id = _person(found.get("user")), _number(found.get("id"))
     if author is None or not comment_id:
         raise Unusable("no comment")
     return Remark(
         comment_id=comment_id,
-        kind=kind,
+        kind=kind.remark,
         author=author,
         text=_text(found.get("body"), MAX_COMMENT_CHARS, lines=True),
         by_app=found.get("performed_via_github_app") is not None,
     )
 
 
-def _remark_time(name: str, payload: Json) -> int | None:
-    found = _object(payload.get("review" if name == "pull_request_review" else "comment"))
+def _remark_time(kind: EventType, payload: Json) -> int | None:
+    found = _object(payload.get(kind.text_in)) if kind.text_in else {}
     return _time(found.get("created_at")) or _time(found.get("submitted_at"))
 
 

@@ -22,7 +22,7 @@ from agent_work_orders.github_integration.hook import Hook, Sent
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.state_manager.deliveries import DAY_MS
 from agent_work_orders.work_orders.context import LiveContext
-from agent_work_orders.work_orders.incoming import triggers
+from agent_work_orders.work_orders.incoming.event_types import EVENT_TYPES, could_ask
 
 EVERY_S = 240.0
 """So that what was missed is here within five minutes."""
@@ -72,7 +72,7 @@ class MissedDeliveries:
         now_ms = self._context.clock.now_ms()
         since_ms = max(now_ms - KEPT_MS, self._seen_ms - OVERLAP_MS)
         for sent in await self._hook.failed(since_ms):
-            if len(self._missed) < MOST and triggers.could_ask(sent.event, sent.action):
+            if len(self._missed) < MOST and could_ask(sent.event, sent.action):
                 self._missed.setdefault(sent.guid, _Missed(sent=sent))
         self._seen_ms = now_ms
         self._missed = {
@@ -109,4 +109,4 @@ class MissedDeliveries:
 
 def _rank(one: _Missed) -> int:
     """What people asked for goes before what machines tell, which is most of it."""
-    return int(one.sent.event in ("check_run", "check_suite", "push"))
+    return int(EVENT_TYPES[one.sent.event].by_machines)

@@ -24,6 +24,7 @@ from typing import Any, Literal
 import msgspec
 
 from agent_work_orders.errors import Refused
+from agent_work_orders.work_orders.incoming.event_types import PULL_ACTIONS
 from agent_work_orders.workflow_engine.fields import Fields
 from agent_work_orders.workflow_engine.yaml_source import (
     Finding,
@@ -41,7 +42,6 @@ STARTING = ("run", "review", "test")
 _SECTIONS = ("labels", "assignment", "commands", "push", "check_failure", "pull_request")
 _WORKFLOW = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 On = Literal["opened", "synchronize", "reopened", "ready_for_review"]
-PULL_ACTIONS = ("opened", "synchronize", "reopened", "ready_for_review")
 
 
 class BranchRule(msgspec.Struct, frozen=True, kw_only=True):

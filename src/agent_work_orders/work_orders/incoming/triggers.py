@@ -18,6 +18,7 @@ from agent_work_orders.security import untrusted
 from agent_work_orders.state_manager.deliveries import DAY_MS
 from agent_work_orders.work_orders.incoming import comment_command, rules
 from agent_work_orders.work_orders.incoming.comment_command import CommentCommand, Malformed, Verb
+from agent_work_orders.work_orders.incoming.event_types import EVENT_TYPES, could_ask
 from agent_work_orders.work_orders.incoming.github_event import GitHubEvent, Person
 from agent_work_orders.work_orders.incoming.rules import Rules
 
@@ -92,7 +93,8 @@ Decision = Start | Command | Answer | AccessChanged | Ignore
 
 def decide(event: GitHubEvent, given: Rules, our_login: str, received_at_ms: int) -> Decision:
     """`our_login` is the account that our own writes carry."""
-    if event.name in ("installation", "installation_repositories", "repository"):
+    kind = EVENT_TYPES[event.name].kind
+    if kind == "access":
         return access_change(event) or Ignore(why=f"{event.name}.{event.action} asks for nothing")
     if event.action in ("edited", "deleted"):
         return Ignore(why="edits ask for nothing")
@@ -100,17 +102,17 @@ def decide(event: GitHubEvent, given: Rules, our_login: str, received_at_ms: int
         return old
     if same_login(event.sender.login, our_login):
         return Ignore(why="our own doing")
-    match event.name:
+    match kind:
         case "push":
             return _push(event, given)
-        case "check_run" | "check_suite":
+        case "check":
             return _check(event, given, our_login)
     if event.sender.bot:
         return Ignore(why=f"{event.sender.login} is a bot", audited=True)
-    match event.name:
-        case "issues":
+    match kind:
+        case "issue":
             return _issue(event, given, our_login)
-        case "pull_request":
+        case "pull":
             return _pull(event, given)
     return _remark(event, given)
 
@@ -147,53 +149,35 @@ def asks_nothing(name: str, body: bytes) -> bool:
         seen = _GLANCE.decode(body)
     except (msgspec.MsgspecError, ValueError):
         return False
-    match name:
-        case "issues":
-            return seen.action not in ("labeled", "assigned")
-        case "pull_request":
-            return seen.action not in (*rules.PULL_ACTIONS, "labeled")
-        case "check_run" | "check_suite":
+    known = EVENT_TYPES.get(name)
+    if known is None:
+        return False
+    match known.kind:
+        case "issue" | "pull":
+            return not could_ask(name, seen.action)
+        case "check":
             ended = seen.check_run if name == "check_run" else seen.check_suite
             failed = ended is not None and ended.conclusion in FAILURES
             return seen.action != "rerequested" and not (seen.action == "completed" and failed)
-        case "issue_comment" | "pull_request_review_comment" | "pull_request_review":
-            said = seen.review if name == "pull_request_review" else seen.comment
+        case "remark":
+            said = seen.review if known.text_in == "review" else seen.comment
             return said is None or not (said.body or "").startswith("/awo")
     return False
 
 
-def could_ask(name: str, action: str) -> bool:
-    """Whether an event of this name and action is ever acted on. More is not known of it yet."""
-    match name:
-        case "issues":
-            return action in ("labeled", "assigned")
-        case "pull_request":
-            return action in (*rules.PULL_ACTIONS, "labeled")
-        case "check_run" | "check_suite":
-            return action in ("rerequested", "completed")
-        case "issue_comment" | "pull_request_review_comment":
-            return action == "created"
-        case "pull_request_review":
-            return action == "submitted"
-    return name in ("push", "installation", "installation_repositories", "repository")
-
-
 def may_ask(event: GitHubEvent) -> bool:
     """Whether it is worth asking the hub anything: most deliveries are about nothing of ours."""
-    match event.name, event.action:
-        case "issues", "labeled" | "assigned":
+    if not could_ask(event.name, event.action):
+        return False
+    match EVENT_TYPES[event.name].kind:
+        case "issue" | "pull":
             return True
-        case "pull_request", action:
-            return action in (*rules.PULL_ACTIONS, "labeled")
-        case "push", _:
+        case "push":
             return bool(event.branch) and not event.deleted
-        case "check_run" | "check_suite", "rerequested":
-            return True
-        case "check_run" | "check_suite", "completed":
-            return event.check is not None and event.check.conclusion in FAILURES
-        case "issue_comment" | "pull_request_review_comment", "created":
-            return event.remark is not None and event.remark.text.startswith("/awo")
-        case "pull_request_review", "submitted":
+        case "check":
+            failed = event.check is not None and event.check.conclusion in FAILURES
+            return event.action == "rerequested" or failed
+        case "remark":
             return event.remark is not None and event.remark.text.startswith("/awo")
     return False
 
@@ -335,8 +319,7 @@ def unanswered(event: GitHubEvent, our_login: str) -> Ignore | None:
 def _said(event: GitHubEvent) -> CommentCommand | Malformed | Ignore:
     """The command that a person wrote themselves."""
     remark = event.remark
-    wanted = "submitted" if event.name == "pull_request_review" else "created"
-    if remark is None or event.action != wanted:
+    if remark is None or not could_ask(event.name, event.action):
         return Ignore(why=f"no rule for {event.name}.{event.action}")
     said = comment_command.parse(remark.text)
     if said is None:

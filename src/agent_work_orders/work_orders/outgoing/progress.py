@@ -29,6 +29,7 @@ from agent_work_orders.github_integration.forge import Hub, Reaction, Repository
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.state_manager.ledger import Entry
 from agent_work_orders.work_orders.context import LiveContext
+from agent_work_orders.work_orders.order_facts import facts_of
 from agent_work_orders.work_orders.outgoing.progress_view import draw
 from agent_work_orders.work_orders.outgoing.progress_writer import (
     FAILED,
@@ -68,7 +69,7 @@ class ProgressReporter:
         """Called by the engine after each commit."""
         run = change.after
         hub = self._context.forges.hub
-        if hub is not None and run.parent is None and run.order.get("github") is not None:
+        if hub is not None and run.parent is None and facts_of(run).github is not None:
             key = f"{run.run_id}:progress"
             self._runs[run.run_id] = run
             shown = self._shown.get(run.run_id)
@@ -104,7 +105,7 @@ class ProgressReporter:
         for run_id in open_runs:
             with suppress(AgentWorkOrdersError):
                 run = await self._context.runs.run(run_id)
-                if run is not None and run.parent is None and run.order.get("github") is not None:
+                if run is not None and run.parent is None and facts_of(run).github is not None:
                     self._due[f"{run_id}:progress"] = 0
         self._task = asyncio.get_running_loop().create_task(self._work())
 
@@ -225,10 +226,9 @@ class ProgressReporter:
             await self._close(order_id, {"given_up": "run_unknown"})
             return True
         run = self._runs.setdefault(order_id, run)
-        subject = msgspec.convert(run.order["github"], Subject, strict=False)
-        hub, repository = context.forges.hub_at(
-            str(run.order["repository"]), str(run.order["repository_url"])
-        )
+        order = facts_of(run)
+        subject = msgspec.convert(order.github, Subject, strict=False)
+        hub, repository = context.forges.hub_at(order.repository, order.repository_url)
         await self._open(order_id)
         view = draw(run, order_url=context.policy.order_url(order_id))
         shown = self._shown.setdefault(order_id, Showing(context, order_id))

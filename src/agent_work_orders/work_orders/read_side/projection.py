@@ -7,17 +7,17 @@ from typing import Any
 from agent_work_orders.state_manager.audit import AuditEntry
 from agent_work_orders.state_manager.journal import Beside
 from agent_work_orders.state_manager.records import OrderRecord
+from agent_work_orders.work_orders.order_facts import PRIORITIES, facts_of
 from agent_work_orders.work_orders.read_side import verification
 from agent_work_orders.workflow_engine import phases, rollback
 from agent_work_orders.workflow_engine.events import Usage
 from agent_work_orders.workflow_engine.run import ROOT, Run, TaskRun
 
 _PUSHING = ("git.push", "forge.open_pull_request")
-PRIORITIES = ("low", "medium", "high", "urgent")
 
 
 def record(run: Run, seq: int, queue_until_ms: int | None = None) -> OrderRecord:
-    order = run.order
+    order = facts_of(run)
     waiting = phases.waiting(run)
     reason = waiting.reason if waiting is not None else None
     until_ms = waiting.until_ms if waiting is not None else None
@@ -29,25 +29,25 @@ def record(run: Run, seq: int, queue_until_ms: int | None = None) -> OrderRecord
     verified = verification.of(run)
     return OrderRecord(
         agent_work_order_id=run.run_id,
-        repository_url=str(order["repository_url"]),
-        repository=str(order["repository"]),
-        git_branch_name=str(order["branch"]),
-        base_branch=order.get("base_branch"),
-        sandbox_type=str(order["sandbox_type"]),
-        sandbox_identifier=f"{order['sandbox_type']}-{run.run_id}",
-        workflow_type=str(order["workflow"]),
+        repository_url=order.repository_url,
+        repository=order.repository,
+        git_branch_name=order.branch,
+        base_branch=order.base_branch,
+        sandbox_type=order.sandbox_type,
+        sandbox_identifier=f"{order.sandbox_type}-{run.run_id}",
+        workflow_type=order.workflow,
         workflow_version=run.plan_hash,
-        github_issue_number=order.get("github_issue_number"),
-        initial_prompt=str(order.get("prompt") or "") or None,
-        title=str(order.get("title") or "") or None,
-        task_type=str(order.get("workflow_kind", "custom")),
-        priority=PRIORITIES[int(order.get("priority", 1))],
+        github_issue_number=order.github_issue_number,
+        initial_prompt=order.prompt or None,
+        title=order.title or None,
+        task_type=order.workflow_kind,
+        priority=PRIORITIES[order.priority],
         status=status,
         waiting_reason=reason,
         waiting_until_ms=until_ms,
         current_phase=phases.current_phase(run),
         agent_session_id=session_id,
-        agent=_public_agent(order.get("agent", {})),
+        agent=_public_agent(order.agent),
         created_by=run.by,
         created_at_ms=run.submitted_ms,
         updated_at_ms=run.updated_ms,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from agent_work_orders.engines.embedded.lanes import Starts, Ticket
 from agent_work_orders.security.roles import is_local
 from agent_work_orders.state_manager.records import MAX_LIMIT, OrderRecord, Records
-from agent_work_orders.work_orders.read_side.projection import PRIORITIES
+from agent_work_orders.work_orders.order_facts import PRIORITIES
 
 
 def recent_starts(records: Records) -> Starts:

@@ -23,6 +23,7 @@ from agent_work_orders.state_manager.approvals import ApprovalRecord
 from agent_work_orders.state_manager.journal import Quarantined
 from agent_work_orders.state_manager.records import MAX_LIMIT, OrderFilter, OrderRecord
 from agent_work_orders.work_orders.context import Context
+from agent_work_orders.work_orders.order_facts import facts_of
 from agent_work_orders.work_orders.read_side import open_questions, projection
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine import phases
@@ -263,15 +264,15 @@ def _said(change: Change) -> tuple[str, str, dict[str, Any]] | None:
     by = {"by": getattr(event, "by", "")}
     match event:
         case on.Submitted():
-            order = run.order
+            order = facts_of(run)
             return (
                 "agent_work_order_created",
                 "info",
                 {
-                    "repository_url": order.get("repository_url"),
-                    "workflow_type": order.get("workflow"),
-                    "sandbox_type": order.get("sandbox_type"),
-                    "github_issue_number": order.get("github_issue_number"),
+                    "repository_url": order.repository_url,
+                    "workflow_type": order.workflow,
+                    "sandbox_type": order.sandbox_type,
+                    "github_issue_number": order.github_issue_number,
                     **by,
                 },
             )
