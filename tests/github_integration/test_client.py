@@ -378,7 +378,7 @@ async def test_in_an_outage_requests_stop(scene: Opened) -> None:
             try:
                 await it.client.get(HERE, "issues")
             except QuotaHeld as error:
-                assert error.reason == "github_unavailable"
+                assert error.limit == "github_unavailable"
                 held += 1
             except Transient:
                 pass

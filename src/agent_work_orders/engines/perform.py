@@ -21,11 +21,11 @@ from agent_work_orders.errors import (
     Broken,
     Environmental,
     Failed,
+    Held,
     Permanent,
     Transient,
     Unknown,
 )
-from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.recovery.breaker import Breaker
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.state_manager.artifacts import Artifacts
@@ -33,11 +33,8 @@ from agent_work_orders.state_manager.ledger import Ledger
 from agent_work_orders.state_manager.once import Do, Look, once
 from agent_work_orders.tools.agent_failure import WAITS as WAITS_FOR_ROOM
 from agent_work_orders.tools.tool import (
-    DISK_FULL,
-    MODEL_UNAVAILABLE,
     JsonObject,
     Order,
-    Parked,
     Prompt,
     Stall,
     Tool,
@@ -51,7 +48,11 @@ from agent_work_orders.workflow_engine.events import (
     Undone,
     Usage,
 )
-from agent_work_orders.workflow_engine.machine import CIRCUIT_OPEN
+from agent_work_orders.workflow_engine.waiting import (
+    CIRCUIT_OPEN,
+    DISK_FULL,
+    MODEL_UNAVAILABLE,
+)
 
 # FAULTS A25: a journal row stays small whatever a tool returns.
 OUTPUTS_LIMIT_BYTES = 256 * 1024
@@ -61,9 +62,6 @@ KEPT_TEXT_BYTES = 1_024
 GRACE_S = 30.0
 
 Answer = TaskSucceeded | TaskFailed | TaskParked
-
-# What people are told while a task waits for a hub, by the governor's reason.
-WAITS = {"github_unavailable": "github_unavailable"}
 
 CANCELLED = Failure(
     category="permanent",
@@ -202,13 +200,13 @@ class Desk:
         try:
             outputs = await self._guarded(request, context)
             outputs = self._bounded(context, self.clean.value(outputs))
-        except Parked as parked:
+        except Held as held:
             return TaskParked(
                 at_ms=self.clock.now_ms(),
                 path=path,
                 attempt=attempt,
-                reason=parked.reason,
-                until_ms=parked.until_ms,
+                reason=held.reason,
+                until_ms=held.until_ms,
                 **context.learned(),
             )
         except (Exception, asyncio.CancelledError) as error:
@@ -235,11 +233,11 @@ class Desk:
             return await self._call(request.uses, context, request.input, request.timeout_s)
         again_ms = self._breaker.closed_at_ms(dependency, self.clock.now_ms())
         if again_ms is not None:
-            raise Parked(CIRCUIT_OPEN, again_ms)
+            raise Held(CIRCUIT_OPEN, again_ms)
         try:
             outputs = await self._call(request.uses, context, request.input, request.timeout_s)
-        except Parked as parked:
-            if parked.reason == MODEL_UNAVAILABLE:
+        except Held as held:
+            if held.reason == MODEL_UNAVAILABLE:
                 self._breaker.failed(dependency, self.clock.now_ms())
             raise
         self._breaker.succeeded(dependency)
@@ -249,20 +247,20 @@ class Desk:
         context = Context(request, self, list)
         try:
             await self._call(request.uses, context, request.input, request.timeout_s)
-        except Parked as parked:
-            return self._undone(request, self._held(parked))
+        except Held as held:
+            return self._undone(request, self._tried_later(held))
         except Exception as error:
             failure = self._failure(context, error)
             return self._undone(request, failure)
         return self._undone(request, None)
 
-    def _held(self, parked: Parked) -> Failure:
+    def _tried_later(self, held: Held) -> Failure:
         """An undo does not park: it is tried again when the wait is over."""
-        wait_s = max(0, parked.until_ms - self.clock.now_ms()) / 1000
+        wait_s = max(0, held.until_ms - self.clock.now_ms()) / 1000
         return failure_of(
             Transient(
                 "undo_held",
-                f"It has to wait {wait_s:.0f} s ({parked.reason})",
+                f"It has to wait {wait_s:.0f} s ({held.reason})",
                 hint="It is tried again by itself.",
                 retry_after_s=wait_s,
             )
@@ -296,8 +294,6 @@ class Desk:
                 if self._before is not None:
                     await self._before(context)
                 return await tool(context, **inputs)
-        except QuotaHeld as held:
-            raise Parked(WAITS.get(held.reason, "github_quota"), held.until_ms) from held
         except Unknown as error:
             if error.code != "github_answer_lost":
                 raise
@@ -325,14 +321,14 @@ class Desk:
             )
             raise self._without_room(context, full) from error
 
-    def _without_room(self, context: Context, error: Environmental) -> Environmental | Parked:
+    def _without_room(self, context: Context, error: Environmental) -> Environmental | Held:
         """A full disk is nobody's failure, and somebody will free it: waited for as an outage is,
         and tried again. After a day it is told as a failure."""
         now_ms, since_ms = self.clock.now_ms(), context.stall.since_ms
         if since_ms is not None and now_ms - since_ms >= WAITS_FOR_ROOM.give_up_ms:
             return error
         context.log("disk_full", level="warning", error=error.message)
-        return Parked(DISK_FULL, WAITS_FOR_ROOM.until_ms(now_ms, context.stall.count))
+        return Held(DISK_FULL, WAITS_FOR_ROOM.until_ms(now_ms, context.stall.count))
 
     def _failure(self, context: Context, error: BaseException) -> Failure:
         if isinstance(error, asyncio.CancelledError):

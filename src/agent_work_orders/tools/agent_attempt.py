@@ -22,12 +22,12 @@ import msgspec
 from agent_work_orders.agent_executor import transcript
 from agent_work_orders.agent_executor.agent import Agent, AgentError, Entry, Request, Turn
 from agent_work_orders.command_loader import asked, catalogue
-from agent_work_orders.errors import Failed, Permanent
+from agent_work_orders.errors import Failed, Held, Permanent
 from agent_work_orders.tools import agent_earlier, commit_message
 from agent_work_orders.tools.agent_earlier import Earlier
 from agent_work_orders.tools.agent_failure import Waits, meaning
 from agent_work_orders.tools.agent_history import History, Recall
-from agent_work_orders.tools.tool import COMMIT_S, JsonObject, Parked, Stall, ToolContext
+from agent_work_orders.tools.tool import COMMIT_S, JsonObject, Stall, ToolContext
 from agent_work_orders.tools.workspaces import Workspace, work_of
 from agent_work_orders.workflow_engine.events import Usage
 
@@ -96,7 +96,7 @@ class Attempt:
             if sha is None and not turn.text and not turn.saw_end:
                 silent = AgentError(kind="no_output", message="it said and changed nothing")
                 raise meaning(silent, ctx.now_ms())
-        except (Failed, Parked) as ended:
+        except (Failed, Held) as ended:
             await self._interrupted(ended)
             ctx.log("agent_command_failed", level="warning", command_name=name, agent=agent.name)
             raise
@@ -219,7 +219,7 @@ class Attempt:
             tree, [parent], message, author=author, at_ms=at_ms
         )
 
-    async def _interrupted(self, ended: Failed | Parked) -> None:
+    async def _interrupted(self, ended: Failed | Held) -> None:
         """What was left is kept in the mirror, not on the branch: to go on with, or as evidence."""
         ctx, workspace = self._ctx, self._workspace
         if self._committing and isinstance(ended, Permanent):

@@ -14,8 +14,8 @@ from agent_work_orders.state_manager.records import OrderFilter
 from agent_work_orders.work_orders.incoming.triggers import AccessChanged
 from agent_work_orders.work_orders.rooms import Rooms
 from agent_work_orders.workflow_engine import events as on
+from agent_work_orders.workflow_engine.waiting import ACCESS_LOST
 
-ACCESS_LOST = "access_lost"
 BY = "github"
 PAGE = 500
 _OPEN = ("pending", "running", "waiting", "paused")
