@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -11,6 +10,7 @@ from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Broken, NotFound, Transient, Unknown
 from agent_work_orders.github_integration.credential import Credential
 from agent_work_orders.github_integration.forge import Repository
+from agent_work_orders.github_integration.full_name import is_full_name
 from agent_work_orders.github_integration.http import answers, graphql
 from agent_work_orders.github_integration.http.etags import Etags
 from agent_work_orders.github_integration.http.governor import Sleep
@@ -27,7 +27,6 @@ T = TypeVar("T")
 LAG_S = (0.25, 0.5, 1.0, 2.0)
 """How long what was just written may stay unseen: replicas follow within a second or two."""
 MOST_PAGES = 100
-_FULL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 
 
 class GithubClient:
@@ -208,7 +207,7 @@ class GithubClient:
         name = repository.full_name
         parts = path.split("/")
         odd = any(char <= " " or char in '?#\\"<>' or char > "~" for char in path)
-        if not _FULL_NAME.fullmatch(name) or odd or {".", ".."} & {*parts, *name.split("/")}:
+        if not is_full_name(name) or odd or {".", ".."} & {*parts}:
             raise Broken(
                 "github_path_invalid",
                 f"Not a path of a repository on GitHub: {name[:200]!r} {path[:200]!r}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from agent_work_orders.errors import Environmental, NotFound, Refused
 from agent_work_orders.github_integration.forge import Hub, Repository
-from agent_work_orders.github_integration.forges import full_name_of
+from agent_work_orders.github_integration.full_name import full_name_of
 from agent_work_orders.repositories import url
 from agent_work_orders.state_manager.records import OrderFilter
 from agent_work_orders.work_orders.incoming.triggers import AccessChanged
