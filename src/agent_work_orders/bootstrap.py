@@ -19,7 +19,7 @@ from agent_work_orders.clock import Clock, SystemClock
 from agent_work_orders.engines.embedded.archive import ArchivedRuns
 from agent_work_orders.engines.embedded.engine import EmbeddedEngine
 from agent_work_orders.engines.embedded.lanes import Limits, Starts, Takes, Ticket
-from agent_work_orders.engines.perform import Desk
+from agent_work_orders.engines.perform import Performer
 from agent_work_orders.github_integration.account import Account
 from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.github_integration.local_forge import LocalForge
@@ -106,7 +106,7 @@ async def open_house(
         workspaces = Workspaces(looking.mirrors, sandboxes)
         engine = EmbeddedEngine(
             store.journal,
-            _desk(looking, workspaces, log, redactor, settings),
+            _performer(looking, workspaces, log, redactor, settings),
             clock,
             limits=_limits(settings),
             starts=_starts(store),
@@ -213,9 +213,9 @@ def _telling(
     return tell
 
 
-def _desk(
+def _performer(
     rooms: Rooms, workspaces: Workspaces, log: OrderLog, redactor: Redactor, settings: Settings
-) -> Desk:
+) -> Performer:
     agents = Agents(
         workspaces,
         rooms.agents,
@@ -224,7 +224,7 @@ def _desk(
         redact=redactor.text,
         waits=Waits.of(settings.model_wait_floor_s, settings.model_wait_longest_s),
     )
-    return Desk(
+    return Performer(
         toolbox.make(agents, workspaces, rooms.mirrors, rooms.forges, redactor),
         ledger=rooms.ledger,
         artifacts=rooms.artifacts,
@@ -312,7 +312,7 @@ async def _with_github(
     rooms.mirrors.git.logins = github.logins
     forges = Forges(rooms.forge, github.forge, settings.github_server_url)
     return msgspec.structs.replace(
-        rooms, forges=forges, hook=github.hook, standing=github.governor.standing
+        rooms, forges=forges, hook=github.hook, quota_report=github.governor.report
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from agent_work_orders.clock import SystemClock
-from agent_work_orders.engines.perform import Answer, Desk
-from agent_work_orders.engines.request import Request
+from agent_work_orders.engines.perform import Performer, TaskAnswer
+from agent_work_orders.engines.task_attempt import TaskAttempt
 from agent_work_orders.errors import Held, Permanent, Transient
 from agent_work_orders.recovery.breaker import FAILURES, OPEN_MS
 from agent_work_orders.testing.fakes.memory_ledger import MemoryLedger
@@ -40,7 +40,7 @@ class Rig:
     def __init__(self) -> None:
         self.model, self.clock = Model(), Watch()
         tools = dict.fromkeys(("agent.prompt", "sandbox.exec"), self.model)
-        self.desk = Desk(
+        self.performer = Performer(
             tools,
             ledger=MemoryLedger(),
             artifacts=None,  # type: ignore[arg-type]
@@ -48,14 +48,14 @@ class Rig:
             log=lambda *_: None,
         )
 
-    async def ask(self, uses: str = "agent.prompt", agent: str = "claude_code") -> Answer:
+    async def ask(self, uses: str = "agent.prompt", agent: str = "claude_code") -> TaskAnswer:
         order = {
             "order_id": "wo-aaaaaaaaaaaaaaaa", "repository_url": "/x", "repository": "x-1",
             "base_branch": None, "branch": "b", "sandbox_type": "git_worktree",
             "agent": {"name": agent}, "workflow": "w",
         }  # fmt: skip
-        return await self.desk.perform(
-            Request(
+        return await self.performer.perform(
+            TaskAttempt(
                 run_id="wo-aaaaaaaaaaaaaaaa", path="p", attempt=1, key="k", uses=uses, input={},
                 timeout_s=5.0, phase=None, order=order,
             )

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import msgspec
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.engines.request import Request
+from agent_work_orders.engines.task_attempt import TaskAttempt
 from agent_work_orders.errors import (
     AgentWorkOrdersError,
     Broken,
@@ -61,7 +61,7 @@ KEPT_TEXT_BYTES = 1_024
 # tool that does not come back.
 GRACE_S = 30.0
 
-Answer = TaskSucceeded | TaskFailed | TaskParked
+TaskAnswer = TaskSucceeded | TaskFailed | TaskParked
 
 CANCELLED = Failure(
     category="permanent",
@@ -80,7 +80,9 @@ class Log(Protocol):
 class Context:
     """What a tool is handed. One per attempt."""
 
-    def __init__(self, request: Request, desk: Desk, waiting: Callable[[], list[Prompt]]) -> None:
+    def __init__(
+        self, request: TaskAttempt, performer: Performer, waiting: Callable[[], list[Prompt]]
+    ) -> None:
         self.order = msgspec.convert(request.order, Order, strict=False)
         self.run_id = request.run_id
         self.path = request.path
@@ -100,29 +102,29 @@ class Context:
         self._request = request
         self.more_time: Callable[[], None] = lambda: None
         self.allow: Callable[[float], None] = lambda _seconds: None
-        self._desk = desk
+        self._performer = performer
         self._waiting = waiting
 
     def now_ms(self) -> int:
-        return self._desk.clock.now_ms()
+        return self._performer.clock.now_ms()
 
     async def once(
         self, key: str, *, what: str, intent: JsonObject, look: Look, do: Do
     ) -> JsonObject:
         return await once(
-            self._desk.ledger,
-            self._desk.clock,
+            self._performer.ledger,
+            self._performer.clock,
             key,
             order_id=self.order.order_id,
             what=what,
             intent=intent,
             look=look,
             do=do,
-            clean=self._desk.clean.value,
+            clean=self._performer.clean.value,
         )
 
     def log(self, event: str, *, level: str = "info", **fields: Any) -> None:
-        self._desk.log(self.order.order_id, event, level, {"task": self.path, **fields})
+        self._performer.log(self.order.order_id, event, level, {"task": self.path, **fields})
 
     def spend(self, usage: Usage) -> None:
         self.usage = (self.usage or Usage()).plus(usage)
@@ -132,7 +134,7 @@ class Context:
         self.spend(usage.plus(Usage(unpriced_turns=-1)))
 
     def denied(self, denials: Sequence[str]) -> None:
-        self.denials += self._desk.clean.value(list(denials))
+        self.denials += self._performer.clean.value(list(denials))
 
     def prompts(self) -> list[Prompt]:
         found = [prompt for prompt in self._waiting() if prompt.prompt_id not in self.given]
@@ -144,8 +146,8 @@ class Context:
         self.given.append(prompt_id)
 
     def artifact(self, name: str, content: bytes, media_type: str = "text/plain") -> str:
-        clean = self._desk.clean.content(content)
-        kept = self._desk.artifacts.put(
+        clean = self._performer.clean.content(content)
+        kept = self._performer.artifacts.put(
             self.order.order_id, self.path, name, clean, media_type, self.now_ms()
         )
         return kept.sha256
@@ -167,8 +169,8 @@ class Context:
         return self._request.previous_outputs
 
 
-class Desk:
-    """The tools and what they need, put together once."""
+class Performer:
+    """Performs tasks: the tools and what they need, put together once."""
 
     def __init__(
         self,
@@ -192,7 +194,9 @@ class Desk:
         self._before = before
         self._breaker = Breaker()
 
-    async def perform(self, request: Request, waiting: Callable[[], list[Prompt]] = list) -> Answer:
+    async def perform(
+        self, request: TaskAttempt, waiting: Callable[[], list[Prompt]] = list
+    ) -> TaskAnswer:
         """Run the tool to an answer, whatever happens. Cancelling the awaiting task stops the
         tool and makes the answer a failure with code `cancelled`."""
         context = Context(request, self, waiting)
@@ -226,7 +230,7 @@ class Desk:
             **context.learned(),
         )
 
-    async def _guarded(self, request: Request, context: Context) -> JsonObject:
+    async def _guarded(self, request: TaskAttempt, context: Context) -> JsonObject:
         """The call, unless what it depends on has been failing everybody."""
         dependency = dependency_of(context.order, request.uses)
         if dependency is None:
@@ -243,7 +247,7 @@ class Desk:
         self._breaker.succeeded(dependency)
         return outputs
 
-    async def undo(self, request: Request) -> Undone:
+    async def undo(self, request: TaskAttempt) -> Undone:
         context = Context(request, self, list)
         try:
             await self._call(request.uses, context, request.input, request.timeout_s)
@@ -266,7 +270,7 @@ class Desk:
             )
         )
 
-    def _undone(self, request: Request, failure: Failure | None) -> Undone:
+    def _undone(self, request: TaskAttempt, failure: Failure | None) -> Undone:
         return Undone(
             at_ms=self.clock.now_ms(),
             path=request.path,

@@ -13,7 +13,7 @@ from agent_work_orders.github_integration.forge import Forge, Hub, Repository
 from agent_work_orders.github_integration.full_name import SERVER_URL, full_name_of
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class ServedRepository(msgspec.Struct, frozen=True, kw_only=True):
     """`hub` is the same as `forge` where there is one."""
 
     repository: Repository
@@ -32,13 +32,13 @@ class Forges:
         """The configured one, whatever the repository."""
         return self._hub
 
-    def at(self, key: str, url: str) -> Place:
+    def at(self, key: str, url: str) -> ServedRepository:
         """The place of a repository, by the key of its mirror and its address."""
         full_name = full_name_of(url, self._server_url)
         repository = Repository(key=key, full_name=full_name)
         if self._hub is None or not full_name:
-            return Place(repository=repository, forge=self._local)
-        return Place(repository=repository, forge=self._hub, hub=self._hub)
+            return ServedRepository(repository=repository, forge=self._local)
+        return ServedRepository(repository=repository, forge=self._hub, hub=self._hub)
 
     def hub_at(self, key: str, url: str) -> tuple[Hub, Repository]:
         """For what only a hub can do. Permanent `github_not_configured`."""

@@ -63,7 +63,7 @@ class QuotaState(msgspec.Struct, frozen=True, kw_only=True):
     """When content was created within the last hour, oldest first."""
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class QuotaReport(msgspec.Struct, frozen=True, kw_only=True):
     """How it stands with the service now; the totals are since this process began."""
 
     under_way: int
@@ -106,7 +106,7 @@ class Governor(Protocol):
 
     def states(self) -> list[QuotaState]: ...
 
-    def standing(self) -> Standing: ...
+    def report(self) -> QuotaReport: ...
 
 
 class QuotaMemory(Protocol):

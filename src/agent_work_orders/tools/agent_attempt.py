@@ -20,8 +20,8 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from agent_work_orders.agent_executor import transcript
-from agent_work_orders.agent_executor.agent import Agent, AgentError, Entry, Request, Turn
-from agent_work_orders.command_loader import asked, catalogue
+from agent_work_orders.agent_executor.agent import Agent, AgentError, AgentRequest, Entry, Turn
+from agent_work_orders.command_loader import catalogue, typed_prompt
 from agent_work_orders.errors import Failed, Held, Permanent
 from agent_work_orders.tools import agent_earlier, commit_message
 from agent_work_orders.tools.agent_earlier import Earlier
@@ -63,7 +63,7 @@ class Attempt:
         ctx: ToolContext,
         agent: Agent,
         workspace: Workspace,
-        request: Request,
+        request: AgentRequest,
         means: Means,
         tree: dict[str, bytes],
     ) -> None:
@@ -149,14 +149,14 @@ class Attempt:
             waiting = self._ctx.prompts()
             if not waiting:
                 break
-            said = asked.resolve(waiting[0].text, catalogue.load(self._tree)).prompt
+            said = typed_prompt.resolve(waiting[0].text, catalogue.load(self._tree)).prompt
             more = msgspec.structs.replace(self._request, prompt=said, session_id=turn.session_id)
             more = await self._remembering(more, files_kept=True)
             turn = await self._turn(more, turn.cumulative_cost_usd)
             self._ctx.delivered(waiting[0].prompt_id)
         return turn
 
-    async def _remembering(self, request: Request, *, files_kept: bool) -> Request:
+    async def _remembering(self, request: AgentRequest, *, files_kept: bool) -> AgentRequest:
         history = History(self._means.recall, self._means.redact)
         return await history.give(
             self._ctx.order.order_id,
@@ -166,7 +166,7 @@ class Attempt:
             files_kept=files_kept,
         )
 
-    async def _turn(self, request: Request, previous_cost_usd: float | None) -> Turn:
+    async def _turn(self, request: AgentRequest, previous_cost_usd: float | None) -> Turn:
         ctx = self._ctx
         metered = Usage()
 
@@ -254,7 +254,7 @@ def transcript_of(ctx: ToolContext) -> str:
     return f"{child}/{ctx.path}" if child else ctx.path
 
 
-def command_name(request: Request) -> str:
+def command_name(request: AgentRequest) -> str:
     return f"/{request.command}" if request.command else "prompt"
 
 

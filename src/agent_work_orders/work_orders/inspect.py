@@ -22,7 +22,7 @@ from agent_work_orders.state_manager.records import (
     OrderPage,
     OrderRecord,
 )
-from agent_work_orders.tools import commit_message, standing
+from agent_work_orders.tools import commit_message, order_branch
 from agent_work_orders.work_orders import find
 from agent_work_orders.work_orders.read_side import projection
 from agent_work_orders.work_orders.rooms import Rooms
@@ -200,4 +200,4 @@ async def span(rooms: Rooms, row: OrderRecord) -> tuple[str, str] | None:
     if entry is None or entry.receipt is None:
         return None
     first = str(entry.receipt["base_sha"])
-    return await standing.span(rooms.mirrors, row.repository, order_id, first)
+    return await order_branch.span(rooms.mirrors, row.repository, order_id, first)

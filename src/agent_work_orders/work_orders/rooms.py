@@ -14,7 +14,7 @@ from agent_work_orders.engines.perform import Log
 from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.github_integration.hook import Hook
 from agent_work_orders.github_integration.local_forge import LocalForge
-from agent_work_orders.github_integration.quota import Standing
+from agent_work_orders.github_integration.quota import QuotaReport
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.sandbox_manager.sandbox import Sandboxes
 from agent_work_orders.state_manager.approvals import Approvals
@@ -73,7 +73,7 @@ class Rooms(msgspec.Struct, frozen=True, kw_only=True):
     """Who asked for an order does not decide about it."""
     public_url: str = ""
     """Of the dashboard, for links from elsewhere; "" when nobody told."""
-    standing: Callable[[], Standing] | None = None
+    quota_report: Callable[[], QuotaReport] | None = None
     """With GitHub, where it is configured."""
     hook: Hook | None = None
     """Of the App, where deliveries that failed can be asked for again."""

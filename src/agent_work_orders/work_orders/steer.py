@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from agent_work_orders import ids
-from agent_work_orders.command_loader import asked, catalogue
+from agent_work_orders.command_loader import catalogue, typed_prompt
 from agent_work_orders.errors import Conflict, NotFound, Refused
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.records import OrderRecord
@@ -33,7 +33,7 @@ async def prompt(rooms: Rooms, wanted: str, text: str, caller: Caller) -> str:
     run = await find.run_of(rooms, row.agent_work_order_id)
     if run.stage != "active":
         raise _refuse(run, "prompted", _HINTS["prompt"])
-    asked.resolve(text, catalogue.load(await _commands(rooms, row)))
+    typed_prompt.resolve(text, catalogue.load(await _commands(rooms, row)))
     prompt_id = ids.new_id("prompt")
     event = on.PromptReceived(
         at_ms=rooms.clock.now_ms(), prompt_id=prompt_id, text=text, by=caller.name

@@ -78,7 +78,7 @@ def _apply(work: Work, event: on.AnyEvent) -> bool:
         case on.TimerFired():
             return _timer_fired(work, event)
         case on.ApprovalShown():
-            return decision.shown(work, event)
+            return decision.approval_shown(work, event)
         case on.ApprovalDecided():
             return decision.decided(work, event)
         case on.PromptReceived():

@@ -32,7 +32,7 @@ Trouble = tuple[str, str]
 """Message and hint."""
 
 
-def shown(outputs: Schema) -> dict[str, Any]:
+def task_schema(outputs: Schema) -> dict[str, Any]:
     """What `tasks.<id>` is, for a task with these outputs."""
     properties = {"state": {"type": "string"}, "outputs": outputs, "failure": _FAILURE}
     return {"type": "object", "properties": properties}

@@ -94,9 +94,9 @@ def _event_loop(pauses: Pauses, caller: Caller) -> views.Json:
 
 
 def _github(house: House, caller: Caller) -> views.Json | None:
-    if house.rooms.standing is None:
+    if house.rooms.quota_report is None:
         return None
-    now = house.rooms.standing()
+    now = house.rooms.quota_report()
     totals = ("under_way", "waiting", "sent", "held", "limited", "failed")
     return {
         **{name: getattr(now, name) for name in totals},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from agent_work_orders.engines.embedded.held import restore
+from agent_work_orders.engines.embedded.kept_run import restore
 from agent_work_orders.engines.engine import Observer
 from agent_work_orders.errors import Broken, Conflict
 from agent_work_orders.state_manager.journal import Journal, Quarantined

@@ -30,8 +30,8 @@ from agent_work_orders.github_integration.quota import (
     Priority,
     QuotaHeld,
     QuotaMemory,
+    QuotaReport,
     QuotaState,
-    Standing,
 )
 from agent_work_orders.recovery.breaker import Circuit
 
@@ -99,10 +99,10 @@ class DurableGovernor:
     def states(self) -> list[QuotaState]:
         return [self._lanes[name].state() for name in sorted(self._lanes)]
 
-    def standing(self) -> Standing:
+    def report(self) -> QuotaReport:
         outage_ms = self._outage_ms()
         bases = [lane for name, lane in self._lanes.items() if not name.endswith(_GRAPHQL)]
-        return Standing(
+        return QuotaReport(
             under_way=sum(lane.at_once for lane in bases),
             waiting=len(self._waiting),
             sent=self._sent,
