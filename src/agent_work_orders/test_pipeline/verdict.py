@@ -70,7 +70,6 @@ def judge_suite(
     counts: Counts | None,
     *,
     problem: str = "",
-    report_expected: bool = False,
 ) -> tuple[Verdict, str]:
     """A suite alone: its verdict and why."""
     if problem:

@@ -8,7 +8,7 @@ Cancellation is `asyncio.CancelledError`.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -142,6 +142,3 @@ class Tool(Protocol):
     info: ToolInfo
 
     async def __call__(self, ctx: ToolContext, *args: Any, **inputs: Any) -> JsonObject: ...
-
-
-Tools = Mapping[str, Tool]

@@ -37,7 +37,6 @@ NO_PROGRESS = Progress(
     lines_added=0,
     lines_removed=0,
     last_commit_message=None,
-    last_commit_at_ms=None,
 )
 
 

@@ -263,7 +263,6 @@ class Api:
                 remaining=exchange.remaining,
                 told_for_ms=told,
                 fault="" if fault is None else fault.kind,
-                user_agent=exchange.request.headers.get("user-agent", ""),
             )
         )
 

@@ -145,7 +145,6 @@ class File(msgspec.Struct, frozen=True):
     additions: int
     deletions: int
     patch: str | None = None
-    previous_filename: str | None = None
 
     def as_changed_file(self) -> forge.ChangedFile:
         return forge.ChangedFile(
@@ -154,7 +153,6 @@ class File(msgspec.Struct, frozen=True):
             additions=self.additions,
             deletions=self.deletions,
             patch=self.patch or "",
-            previous_path=self.previous_filename or "",
         )
 
 
