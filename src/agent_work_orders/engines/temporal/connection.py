@@ -5,9 +5,8 @@ from __future__ import annotations
 from agent_work_orders.clock import Clock
 from agent_work_orders.engines.engine import Engine
 from agent_work_orders.engines.perform import Performer
+from agent_work_orders.engines.temporal.wire import TASK_QUEUE
 from agent_work_orders.errors import Environmental, Unavailable
-
-TASK_QUEUE = "agent-work-orders"
 
 
 async def connect(

@@ -41,7 +41,6 @@ from agent_work_orders.engines.engine import Observer
 from agent_work_orders.engines.perform import Performer
 from agent_work_orders.engines.temporal import wire
 from agent_work_orders.engines.temporal.activities import BEAT_S, Hands
-from agent_work_orders.engines.temporal.connection import TASK_QUEUE
 from agent_work_orders.engines.temporal.following import Followers
 from agent_work_orders.engines.temporal.runs import Runs
 from agent_work_orders.engines.temporal.workflow import WorkOrderWorkflow
@@ -82,7 +81,7 @@ class TemporalEngine:
         performer: Performer,
         clock: Clock,
         *,
-        task_queue: str = TASK_QUEUE,
+        task_queue: str = wire.TASK_QUEUE,
         heartbeat_s: float = wire.HEARTBEAT_S,
         beat_s: float = BEAT_S,
         renew_after: int = 0,
