@@ -85,11 +85,12 @@ e2e: web-modules web ## Drive the dashboard in Chromium: flows, pictures, measur
 	@$(WITH_NODE) scripts/e2e $(SPECS)
 
 .PHONY: check
-check: venv-dev ## Lint, types, import contracts, tidiness
+check: venv-dev ## Lint, types, import contracts, dead code, tidiness
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/vulture
 	@$(BIN)/python -m pytest -q -n 0 tests/tidy
 
 .PHONY: format

@@ -24,7 +24,7 @@ from agent_work_orders.clock import SystemClock
 from agent_work_orders.engines.embedded.engine import EmbeddedEngine
 from agent_work_orders.engines.embedded.lanes import Limits
 from agent_work_orders.engines.engine import Change
-from agent_work_orders.engines.perform import Desk
+from agent_work_orders.engines.perform import Performer
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 from agent_work_orders.workflow_engine.catalogue import ToolInfo
@@ -76,7 +76,7 @@ async def work(options: argparse.Namespace, answers: Answers) -> None:
                 over.set()
 
     store = SqliteStore.open(options.home, clock)
-    desk = Desk(
+    performer = Performer(
         {"noop": held},
         ledger=store.ledger,
         artifacts=store.artifacts,
@@ -89,7 +89,7 @@ async def work(options: argparse.Namespace, answers: Answers) -> None:
         starts_per_repository_per_hour=None,
         starts_per_minute=None,
     )
-    engine = EmbeddedEngine(store.journal, desk, clock, limits=limits)
+    engine = EmbeddedEngine(store.journal, performer, clock, limits=limits)
     engine.observe(observe)
     await engine.start()
     known = set(await engine.open_runs())

@@ -129,7 +129,7 @@ def _method() -> str:
         "- The floor is a SQLite journal in WAL mode with `synchronous=FULL` and group commit,"
         " with no engine above it: one transaction per task of a chain, one for everything that"
         " waits in a fan-out.\n"
-        "- Memory is the resident size summed over all processes of the subject.\n"
+        "- Memory is the kept size summed over all processes of the subject.\n"
         "- The kill hits every process of the subject when half of the tasks have run. A task"
         " counts as acknowledged when the next one of its chain has run. The restart is timed"
         " from starting the process to the durable end of every order.\n"

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import source_scan
+
+from agent_work_orders.workflow_engine import waiting
 
 NOTE = "<!-- Written by `make docs`; do not edit. -->"
 
@@ -223,13 +226,36 @@ def _commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:
             yield from _commands(f"{path} {name}", inner)
 
 
+_REASONS = re.compile(r"(?<=<!-- made by make docs -->\n).*(?=<!-- to here -->)", re.DOTALL)
+
+
+def status() -> str:
+    """The page as people wrote it, with the table of reasons from the source."""
+    page = (source_scan.ROOT / "docs/reference/status.md").read_text(encoding="utf-8")
+    rows = [f"| `{reason}` | {waiting.MEANINGS[reason]} |" for reason in waiting.reasons()]
+    table = "\n".join(["", "| reason | means |", "| --- | --- |", *rows, "", ""])
+    return _REASONS.sub(lambda _: table, page)
+
+
+def waiting_type() -> str:
+    """The dashboard's type of the reasons."""
+    lines = [
+        "/** What an order may wait for. Made by `make docs` from workflow_engine/waiting.py. */",
+        "export type WaitingReason =",
+        *(f'  | "{reason}"' for reason in waiting.reasons()),
+    ]
+    return "\n".join(lines) + ";\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/errors.md": errors,
     "docs/reference/events.md": events,
     "docs/reference/settings.md": settings,
+    "docs/reference/status.md": status,
     "docs/reference/tools.md": tools,
     "docs/reliability.md": reliability,
     ".env.example": example_environment,
+    "web/src/lib/waiting-reason.ts": waiting_type,
 }
 if (source_scan.SOURCE / "cli" / "main.py").is_file():
     PAGES["docs/reference/cli.md"] = cli

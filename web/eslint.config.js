@@ -101,7 +101,7 @@ export default tseslint.config(
   },
   {
     files: ["**/*.tsx"],
-    rules: { "max-lines": ["error", { max: 250, skipBlankLines: false, skipComments: false }] },
+    rules: { "max-lines": ["error", { max: 200, skipBlankLines: false, skipComments: false }] },
   },
   {
     files: ["**/*.test.{ts,tsx}"],

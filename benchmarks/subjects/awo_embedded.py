@@ -16,7 +16,7 @@ from agent_work_orders.clock import SystemClock
 from agent_work_orders.engines.embedded.engine import EmbeddedEngine
 from agent_work_orders.engines.embedded.lanes import Limits
 from agent_work_orders.engines.engine import Change
-from agent_work_orders.engines.perform import Desk
+from agent_work_orders.engines.perform import Performer
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 from agent_work_orders.workflow_engine.catalogue import ToolInfo
@@ -72,7 +72,7 @@ class Embedded:
         gc.set_threshold(*COLLECT_EVERY)
         self._clock = SystemClock()
         self._store = SqliteStore.open(home, self._clock)
-        desk = Desk(
+        performer = Performer(
             {"noop": Noop(mark)},
             ledger=self._store.ledger,
             artifacts=self._store.artifacts,
@@ -80,7 +80,7 @@ class Embedded:
             log=lambda *_: None,
         )
         self._ended: dict[str, asyncio.Future[None]] = {}
-        self._engine = EmbeddedEngine(self._store.journal, desk, self._clock, limits=LIMITS)
+        self._engine = EmbeddedEngine(self._store.journal, performer, self._clock, limits=LIMITS)
         self._engine.observe(self._observe)
         await self._engine.start()
 

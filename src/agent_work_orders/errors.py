@@ -3,6 +3,8 @@
 Rules:
 - `Refused` is the caller's fault and changes nothing. `Failed` is the world's fault and has
   a category that decides what happens next. `Broken` is our bug: stop the run, keep the evidence.
+- `Held` is no failure and stands beside the tree, so that who handles failures never takes a wait
+  for one.
 - Every failure has a stable `code` (snake_case, listed in docs/reference/errors.md), a message
   that names the thing, and a `hint` a person can act on. The code is always the first argument
   and always a literal, so that a test can collect them all from the source.
@@ -14,6 +16,15 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 Category = Literal["transient", "permanent", "environmental", "unknown"]
+HeldReason = Literal[
+    "circuit_open",
+    "disk_full",
+    "github_quota",
+    "github_unavailable",
+    "model_quota",
+    "model_unavailable",
+]
+"""What work can be held by; these are among the reasons of `workflow_engine/waiting.py`."""
 
 
 class AgentWorkOrdersError(Exception):
@@ -121,3 +132,13 @@ class Unknown(Failed):
 
 class Broken(AgentWorkOrdersError):
     """A bug of ours, or data that cannot be: never retried, always shown."""
+
+
+class Held(Exception):
+    """It cannot go on before a known time (a quota, an outage, a full disk). For a task this is no
+    try: what waits this way must bound itself and wait longer each time (`ToolContext.stall`)."""
+
+    def __init__(self, reason: HeldReason, until_ms: int, message: str = "") -> None:
+        super().__init__(message or f"held until {until_ms} ({reason})")
+        self.reason = reason
+        self.until_ms = until_ms

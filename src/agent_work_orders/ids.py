@@ -13,9 +13,6 @@ OrderId = NewType("OrderId", str)
 RunId = NewType("RunId", str)
 """The order's id for its main run; see `child_run` for those of child workflows."""
 
-TaskPath = NewType("TaskPath", str)
-"""A task inside a run: `plan`, `fix[2].check`, `smoke[3]`. Indexes start at 1."""
-
 ORDER_ID = re.compile(r"wo-[a-z2-7]{16}")
 _PREFIX = re.compile(r"(?:wo-)?[a-z2-7]{1,16}")
 

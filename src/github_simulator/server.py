@@ -157,7 +157,6 @@ class GithubSimulator:
                     status=exchange.status,
                     at_ms=self.clock.now_ms(),
                     fault=fault.kind if fault else "",
-                    user_agent=exchange.request.headers.get("user-agent", ""),
                 )
             )
 

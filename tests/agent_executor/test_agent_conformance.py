@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent_work_orders.agent_executor import claude_code, command, script, scripted
-from agent_work_orders.agent_executor.agent import Agent, Request
+from agent_work_orders.agent_executor.agent import Agent, AgentRequest
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.ids import new_order_id
 from agent_work_orders.repositories.git import Git
@@ -169,7 +169,7 @@ class TestCommandInWorktree(AgentConformance):
         self, worktree: Sandbox
     ) -> None:
         agent = command.CommandAgent(command.Options(argv=("cat", "{prompt_file}")))
-        turn = await agent.run(Request(prompt="the task"), worktree, transcript=print)
+        turn = await agent.run(AgentRequest(prompt="the task"), worktree, transcript=print)
         assert turn.ok and turn.text == "the task"
         assert await worktree.commit("Nothing", author="A <a@example.invalid>", at_ms=0) is None
 

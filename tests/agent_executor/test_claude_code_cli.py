@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent_work_orders.agent_executor import resume
-from agent_work_orders.agent_executor.agent import Entry, Request, Turn
+from agent_work_orders.agent_executor.agent import AgentRequest, Entry, Turn
 from agent_work_orders.agent_executor.claude_code import ClaudeCode, Options, Settings, find_binary
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.testing.fakes.local_sandbox import LocalSandbox
@@ -49,7 +49,7 @@ class Bench:
 
     async def turn(
         self,
-        request: Request,
+        request: AgentRequest,
         *,
         base_url: str | None = None,
         max_retries: int = 0,
@@ -93,7 +93,7 @@ async def test_edits_a_file_runs_git_and_reports_what_it_used(bench: Bench) -> N
             )
         )
     )
-    turn = await bench.turn(Request(prompt="fix add", timeout_s=60, model="sonnet"))
+    turn = await bench.turn(AgentRequest(prompt="fix add", timeout_s=60, model="sonnet"))
     assert turn.ok, turn
     assert turn.text == "Fixed."
     assert turn.saw_end and not turn.scripted
@@ -110,9 +110,9 @@ async def test_edits_a_file_runs_git_and_reports_what_it_used(bench: Bench) -> N
 
 async def test_resumes_its_session_and_bills_the_difference(bench: Bench) -> None:
     bench.model.play(Script(turns=(say("one"), say("two"))))
-    first = await bench.turn(Request(prompt="remember the word lighthouse"))
+    first = await bench.turn(AgentRequest(prompt="remember the word lighthouse"))
     second = await bench.turn(
-        Request(prompt="go on", session_id=first.session_id),
+        AgentRequest(prompt="go on", session_id=first.session_id),
         previous_cost_usd=first.cumulative_cost_usd,
     )
     assert second.ok
@@ -132,7 +132,7 @@ async def test_a_lost_session_goes_on_from_the_record(bench: Bench, session: str
         Script(turns=(call("Read", file_path=path), call("Read", file_path=secret), say("new")))
     )
     turn = await bench.turn(
-        Request(
+        AgentRequest(
             prompt="go on",
             session_id=session,
             history=resume.note(path, files_kept=True),
@@ -172,7 +172,7 @@ async def test_nothing_in_the_workspace_configures_the_agent(bench: Bench) -> No
         await bench.sandbox.write_file(path, content.encode())
     bench.model.play(Script(turns=(call("Write", file_path=str(outside), content="x"), say("ok"))))
     turn = await bench.turn(
-        Request(prompt="/plan something", instructions="TRUSTED-INSTRUCTIONS from base")
+        AgentRequest(prompt="/plan something", instructions="TRUSTED-INSTRUCTIONS from base")
     )
     assert turn.ok, turn
     sent = json.dumps(bench.model.requests[0].body)
@@ -185,13 +185,13 @@ async def test_nothing_in_the_workspace_configures_the_agent(bench: Bench) -> No
 
 
 async def test_a_users_slash_is_not_a_command_of_the_cli(bench: Bench) -> None:
-    turn = await bench.turn(Request(prompt="/clear"))
+    turn = await bench.turn(AgentRequest(prompt="/clear"))
     assert turn.ok
     assert bench.model.requests[0].texts[-1].endswith("/clear")
 
 
 async def test_a_prompt_larger_than_an_argument_arrives(bench: Bench) -> None:
-    turn = await bench.turn(Request(prompt="x " * 200_000))
+    turn = await bench.turn(AgentRequest(prompt="x " * 200_000))
     assert turn.ok
     assert len(bench.model.requests[0].texts[-1]) > 399_000
 
@@ -214,7 +214,7 @@ async def test_a_prompt_larger_than_an_argument_arrives(bench: Bench) -> None:
 )
 async def test_classifies_what_the_model_does_wrong(bench: Bench, fault: Fault, kind: str) -> None:
     bench.model.play(Script(turns=(fault,)))
-    turn = await bench.turn(Request(prompt="hello"))
+    turn = await bench.turn(AgentRequest(prompt="hello"))
     assert not turn.ok
     assert turn.error is not None and turn.error.kind == kind, turn.error
     assert turn.error.exit_code == 1
@@ -222,7 +222,7 @@ async def test_classifies_what_the_model_does_wrong(bench: Bench, fault: Fault, 
 
 async def test_a_refused_connection_is_the_network(bench: Bench) -> None:
     with refused_address() as address:
-        turn = await bench.turn(Request(prompt="hello"), base_url=address)
+        turn = await bench.turn(AgentRequest(prompt="hello"), base_url=address)
     assert turn.error is not None and turn.error.kind == "network"
 
 
@@ -230,22 +230,22 @@ async def test_a_refused_connection_is_the_network(bench: Bench) -> None:
 async def test_knows_when_to_come_back(bench: Bench) -> None:
     bench.model.play(Script(turns=(Fault(status=429, headers={"retry-after": "2"}),)))
     before = SystemClock().now_ms()
-    turn = await bench.turn(Request(prompt="hello"), max_retries=1)
+    turn = await bench.turn(AgentRequest(prompt="hello"), max_retries=1)
     assert turn.error is not None and turn.error.kind == "rate_limit"
     assert turn.error.retry_at_ms is not None and turn.error.retry_at_ms >= before + 2000
 
 
 async def test_a_fault_that_passes_is_survived(bench: Bench) -> None:
     bench.model.play(Script(turns=(Fault(status=500, times=1), say("late"))))
-    turn = await bench.turn(Request(prompt="hello"), max_retries=1)
+    turn = await bench.turn(AgentRequest(prompt="hello"), max_retries=1)
     assert turn.ok and turn.text == "late"
 
 
 async def test_stops_at_its_turns_and_its_budget(bench: Bench) -> None:
     bench.model.play(Script(after=call("Bash", command="true", description="again")))
-    turn = await bench.turn(Request(prompt="loop", max_turns=2))
+    turn = await bench.turn(AgentRequest(prompt="loop", max_turns=2))
     assert turn.error is not None and turn.error.kind == "max_turns"
-    turn = await bench.turn(Request(prompt="loop", max_budget_usd=0.001))
+    turn = await bench.turn(AgentRequest(prompt="loop", max_budget_usd=0.001))
     assert turn.error is not None and turn.error.kind == "budget"
     assert turn.usage.cost_usd > 0
 
@@ -253,9 +253,9 @@ async def test_stops_at_its_turns_and_its_budget(bench: Bench) -> None:
 @pytest.mark.fault("G4")
 async def test_a_model_that_hangs_is_idle_or_late_and_leaves_nothing(bench: Bench) -> None:
     bench.model.play(Script(turns=(Fault(kind="hang"),)))
-    turn = await bench.turn(Request(prompt="hello", idle_s=2))
+    turn = await bench.turn(AgentRequest(prompt="hello", idle_s=2))
     assert turn.error is not None and turn.error.kind == "idle"
-    turn = await bench.turn(Request(prompt="hello", timeout_s=2))
+    turn = await bench.turn(AgentRequest(prompt="hello", timeout_s=2))
     assert turn.error is not None and turn.error.kind == "timeout"
     assert turn.session_id is not None
 
@@ -268,7 +268,7 @@ async def test_a_signal_is_not_a_success(bench: Bench, signal: str, kind: str) -
     bench.model.play(
         Script(turns=(call("Bash", command=f"kill -{signal} $PPID; sleep 5", description="k"),))
     )
-    turn = await bench.turn(Request(prompt="end yourself"))
+    turn = await bench.turn(AgentRequest(prompt="end yourself"))
     assert not turn.ok
     assert turn.error is not None and turn.error.kind == kind, turn
     assert turn.session_id is not None and turn.usage.input_tokens == 1000
@@ -278,7 +278,7 @@ async def test_cancelling_kills_the_tools_too(bench: Bench) -> None:
     bench.model.play(
         Script(turns=(call("Bash", command="echo $$ > pid; exec sleep 600", description="s"),))
     )
-    running = asyncio.create_task(bench.turn(Request(prompt="sleep", timeout_s=60)))
+    running = asyncio.create_task(bench.turn(AgentRequest(prompt="sleep", timeout_s=60)))
     pid = bench.sandbox.workspace / "pid"
     while not pid.exists() or not pid.read_text().strip():
         await asyncio.sleep(0.05)
@@ -292,7 +292,7 @@ async def test_cancelling_kills_the_tools_too(bench: Bench) -> None:
 
 async def test_two_replies_in_one_message_are_both_told(bench: Bench) -> None:
     bench.model.play(Script(turns=(Reply(blocks=(Text(text="one"), Text(text="two"))),)))
-    turn = await bench.turn(Request(prompt="hello"))
+    turn = await bench.turn(AgentRequest(prompt="hello"))
     assert turn.ok
     said = [entry.text for entry in bench.entries if entry.kind == "text"]
     assert said == ["one", "two"]

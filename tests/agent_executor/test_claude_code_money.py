@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent_work_orders.agent_executor import prices
-from agent_work_orders.agent_executor.agent import METER, Entry, Request, Turn
+from agent_work_orders.agent_executor.agent import METER, AgentRequest, Entry, Turn
 from agent_work_orders.agent_executor.claude_code import ClaudeCode, Options, Settings, find_binary
 from agent_work_orders.agent_executor.prices import Tokens
 from agent_work_orders.clock import SystemClock
@@ -41,7 +41,7 @@ class Rig:
         )
         agent = ClaudeCode(SystemClock(), settings, Options())
         return await agent.run(
-            Request(prompt="go", **request),
+            AgentRequest(prompt="go", **request),
             self.sandbox,
             transcript=self.entries.append,
             previous_cost_usd=previous_cost_usd,

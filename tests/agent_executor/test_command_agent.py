@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_work_orders.agent_executor.agent import Entry, Request, Turn
+from agent_work_orders.agent_executor.agent import AgentRequest, Entry, Turn
 from agent_work_orders.agent_executor.command import CommandAgent, Options
 from agent_work_orders.agent_executor.command_output import CANDIDATE_LIMIT, Reader
 from agent_work_orders.errors import Environmental, Refused
@@ -27,7 +27,7 @@ async def run(
     entries: list[Entry] = []
     options = Options(argv=argv, first_output_s=more.pop("first_output_s", None))
     turn = await CommandAgent(options).run(
-        Request(prompt=prompt, **more), sandbox, transcript=entries.append
+        AgentRequest(prompt=prompt, **more), sandbox, transcript=entries.append
     )
     return turn, entries, sandbox
 

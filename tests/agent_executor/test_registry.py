@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent_work_orders.agent_executor import claude_code
-from agent_work_orders.agent_executor.agent import Request
+from agent_work_orders.agent_executor.agent import AgentRequest
 from agent_work_orders.agent_executor.claude_code import ClaudeCode, Options, Settings
 from agent_work_orders.agent_executor.registry import Registry
 from agent_work_orders.clock import SystemClock
@@ -73,20 +73,20 @@ def test_check_says_what_is_missing(tmp_path: Path) -> None:
 async def test_a_missing_binary_is_the_environments_fault(tmp_path: Path) -> None:
     agent = ClaudeCode(SystemClock(), Settings(binary=str(tmp_path / "none")))
     with pytest.raises(Environmental) as caught:
-        await agent.run(Request(prompt="x"), LocalSandbox(tmp_path), transcript=print)
+        await agent.run(AgentRequest(prompt="x"), LocalSandbox(tmp_path), transcript=print)
     assert caught.value.code == "agent_missing"
 
 
 def test_values_cannot_become_flags() -> None:
     agent = ClaudeCode(SystemClock(), Settings(), Options())
-    argv = agent.argv("claude", Request(prompt="p", instructions="--bad\0", max_turns=4), None)
+    argv = agent.argv("claude", AgentRequest(prompt="p", instructions="--bad\0", max_turns=4), None)
     assert "--append-system-prompt=--bad" in argv
     assert "--model=sonnet" in argv and "--max-turns=4" in argv
     assert not any(part.startswith("--resume") for part in argv)
-    long = agent.argv("claude", Request(prompt="p", instructions="ü" * 200_000), None)
+    long = agent.argv("claude", AgentRequest(prompt="p", instructions="ü" * 200_000), None)
     assert max(len(part.encode()) for part in long) < 131_072
     with pytest.raises(Refused):
-        agent.argv("claude", Request(prompt="p", model="-x"), None)
+        agent.argv("claude", AgentRequest(prompt="p", model="-x"), None)
 
 
 def test_the_key_goes_only_into_the_environment() -> None:
@@ -94,4 +94,4 @@ def test_the_key_goes_only_into_the_environment() -> None:
     env = agent.environment()
     assert env["ANTHROPIC_API_KEY"] == "sk-x" and env["ANTHROPIC_BASE_URL"] == "http://b"
     assert env["CLAUDE_CODE_SUBPROCESS_ENV_SCRUB"] == "1"
-    assert "sk-x" not in " ".join(agent.argv("claude", Request(prompt="p"), None))
+    assert "sk-x" not in " ".join(agent.argv("claude", AgentRequest(prompt="p"), None))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_work_orders.agent_executor import script
-from agent_work_orders.agent_executor.agent import Entry, Request, Turn
+from agent_work_orders.agent_executor.agent import AgentRequest, Entry, Turn
 from agent_work_orders.agent_executor.scripted import LABEL, ScriptedAgent
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.errors import Refused
@@ -48,7 +48,7 @@ async def run(
     sandbox = LocalSandbox(folder)
     entries: list[Entry] = []
     agent = ScriptedAgent(script.parse(text), SystemClock())
-    request = Request(prompt="do it", command=command, **more)
+    request = AgentRequest(prompt="do it", command=command, **more)
     return await agent.run(request, sandbox, transcript=entries.append), entries, sandbox
 
 

@@ -151,7 +151,7 @@ class QuotaPlay:
 
     def left(self) -> tuple[int, int]:
         """Of the quota, and when it is renewed."""
-        shown = self.github.limits.shown(self.credential)
+        shown = self.github.limits.rate_of(self.credential)
         return shown["remaining"], shown["reset"] * 1000
 
     async def progress(self, number: int) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_work_orders.command_loader import asked, catalogue
+from agent_work_orders.command_loader import catalogue, typed_prompt
 from agent_work_orders.command_loader.command import COMMAND_LIMIT_BYTES, Command, parse
 from agent_work_orders.command_loader.expansion import Context, expand
 from agent_work_orders.errors import Refused, TooLarge
@@ -167,17 +167,17 @@ def test_context_is_always_whole_and_marked(request: str, feedback: str) -> None
 
 def test_a_leading_slash_calls_a_command() -> None:
     loaded = catalogue.load({f"{FOLDER}/fix.md": b"Fix $1 ($ARGUMENTS)"})
-    resolved = asked.resolve("  /fix 42 don't panic ", loaded)
+    resolved = typed_prompt.resolve("  /fix 42 don't panic ", loaded)
     assert resolved.command is not None and resolved.command.name == "fix"
     assert resolved.prompt == "Fix 42 (42 don't panic)\n"
     with pytest.raises(Refused) as caught:
-        asked.resolve("/fixx 42", loaded)
+        typed_prompt.resolve("/fixx 42", loaded)
     assert caught.value.code == "command_unknown"
 
 
 @pytest.mark.parametrize("text", ["Please fix it", "/etc/hosts is wrong", "say /plan", "/"])
 def test_plain_words_stay_plain_and_marked(text: str) -> None:
-    resolved = asked.resolve(text, catalogue.load({}))
+    resolved = typed_prompt.resolve(text, catalogue.load({}))
     assert resolved.command is None
     assert not resolved.prompt.startswith("/")
     assert f"\n{text}\n</untrusted id=" in resolved.prompt
@@ -185,5 +185,5 @@ def test_plain_words_stay_plain_and_marked(text: str) -> None:
 
 def test_an_empty_prompt_is_refused() -> None:
     with pytest.raises(Refused) as caught:
-        asked.resolve(" \n ", catalogue.load({}))
+        typed_prompt.resolve(" \n ", catalogue.load({}))
     assert caught.value.code == "prompt_empty"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.engines.embedded.engine import EmbeddedEngine
-from agent_work_orders.engines.perform import Desk
+from agent_work_orders.engines.perform import Performer
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
 from agent_work_orders.testing.fakes import tools
 
@@ -19,14 +19,14 @@ class EmbeddedRig:
     async def start(self) -> None:
         clock = SystemClock()
         self.store = SqliteStore.open(self.home, clock)
-        desk = Desk(
+        performer = Performer(
             tools.make(self.world),
             ledger=self.store.ledger,
             artifacts=self.store.artifacts,
             clock=clock,
             log=lambda *_: None,
         )
-        self.engine = EmbeddedEngine(self.store.journal, desk, clock)
+        self.engine = EmbeddedEngine(self.store.journal, performer, clock)
         await self.engine.start()
 
     async def crash(self) -> None:

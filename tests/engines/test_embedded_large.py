@@ -8,7 +8,7 @@ import pytest
 from embedded_rig import EmbeddedRig
 
 from agent_work_orders.engines.embedded.ahead import Ahead
-from agent_work_orders.engines.embedded.held import Held
+from agent_work_orders.engines.embedded.kept_run import KeptRun
 from agent_work_orders.testing.conformance.engine import compiled, ended, now, submit, until
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine.plan import Plan
@@ -84,7 +84,7 @@ async def test_the_answer_that_opens_a_large_fan_is_taken_beside_the_loop(
 ) -> None:
     """The run is small until then, so its size does not tell."""
     plan = compiled(NESTED)
-    held = Held(fresh("r1", plan, "hash"), 0)
+    held = KeptRun(fresh("r1", plan, "hash"), 0)
     ahead = Ahead()
     answer = on.TaskSucceeded(at_ms=1, path="first", attempt=1, outputs={})
     small = on.TaskSucceeded(at_ms=1, path="wide[3].inner[4]", attempt=1, outputs={})
@@ -98,7 +98,7 @@ async def test_the_answer_that_opens_a_large_fan_is_taken_beside_the_loop(
 
 @pytest.mark.fault("N9")
 async def test_a_large_fan_is_opened_beside_the_loop(rig: EmbeddedRig) -> None:
-    held = Held(fresh("r1", compiled(NESTED.replace("needs: [first]", "")), "hash"), 0)
+    held = KeptRun(fresh("r1", compiled(NESTED.replace("needs: [first]", "")), "hash"), 0)
     submitted = on.Submitted(at_ms=1, plan_hash="hash", inputs={}, order={})
     step = await Ahead().step(held, submitted)
     assert step is not None and len(step.effects) > 1_600

@@ -12,7 +12,7 @@ import pytest
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.engines.embedded import worker
 from agent_work_orders.engines.embedded.engine import EmbeddedEngine
-from agent_work_orders.engines.perform import Desk
+from agent_work_orders.engines.perform import Performer
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
 from agent_work_orders.testing.conformance.engine import HELD, compiled, submit, until
 from agent_work_orders.testing.fakes import tools
@@ -35,14 +35,14 @@ class Rig:
         self.world = tools.World()
         clock = SystemClock()
         self.store = SqliteStore.open(home, clock)
-        desk = Desk(
+        performer = Performer(
             {**tools.make(self.world), "fake.hold": Deaf(self.world)},
             ledger=self.store.ledger,
             artifacts=self.store.artifacts,
             clock=clock,
             log=lambda *_: None,
         )
-        self.engine = EmbeddedEngine(self.store.journal, desk, clock)
+        self.engine = EmbeddedEngine(self.store.journal, performer, clock)
 
     async def crash(self) -> None:
         raise NotImplementedError

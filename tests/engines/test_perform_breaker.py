@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from agent_work_orders.clock import SystemClock
-from agent_work_orders.engines.perform import Answer, Desk
-from agent_work_orders.engines.request import Request
-from agent_work_orders.errors import Permanent, Transient
+from agent_work_orders.engines.perform import Performer, TaskAnswer
+from agent_work_orders.engines.task_attempt import TaskAttempt
+from agent_work_orders.errors import Held, Permanent, Transient
 from agent_work_orders.recovery.breaker import FAILURES, OPEN_MS
 from agent_work_orders.testing.fakes.memory_ledger import MemoryLedger
-from agent_work_orders.tools.tool import MODEL_UNAVAILABLE, Parked
 from agent_work_orders.tools.toolbox import CATALOGUE
 from agent_work_orders.workflow_engine.events import TaskFailed, TaskParked, TaskSucceeded
+from agent_work_orders.workflow_engine.waiting import MODEL_UNAVAILABLE
 
 
 class Watch(SystemClock):
@@ -40,7 +40,7 @@ class Rig:
     def __init__(self) -> None:
         self.model, self.clock = Model(), Watch()
         tools = dict.fromkeys(("agent.prompt", "sandbox.exec"), self.model)
-        self.desk = Desk(
+        self.performer = Performer(
             tools,
             ledger=MemoryLedger(),
             artifacts=None,  # type: ignore[arg-type]
@@ -48,14 +48,14 @@ class Rig:
             log=lambda *_: None,
         )
 
-    async def ask(self, uses: str = "agent.prompt", agent: str = "claude_code") -> Answer:
+    async def ask(self, uses: str = "agent.prompt", agent: str = "claude_code") -> TaskAnswer:
         order = {
             "order_id": "wo-aaaaaaaaaaaaaaaa", "repository_url": "/x", "repository": "x-1",
             "base_branch": None, "branch": "b", "sandbox_type": "git_worktree",
             "agent": {"name": agent}, "workflow": "w",
         }  # fmt: skip
-        return await self.desk.perform(
-            Request(
+        return await self.performer.perform(
+            TaskAttempt(
                 run_id="wo-aaaaaaaaaaaaaaaa", path="p", attempt=1, key="k", uses=uses, input={},
                 timeout_s=5.0, phase=None, order=order,
             )
@@ -64,7 +64,7 @@ class Rig:
 
 async def test_it_is_parked_while_the_model_is_down_and_goes_on_after() -> None:
     rig = Rig()
-    rig.model.error = Parked(MODEL_UNAVAILABLE, 31_000)
+    rig.model.error = Held(MODEL_UNAVAILABLE, 31_000)
     for _ in range(FAILURES):
         assert isinstance(await rig.ask(), TaskParked)
     parked = await rig.ask()
@@ -81,7 +81,7 @@ async def test_it_is_parked_while_the_model_is_down_and_goes_on_after() -> None:
 
 async def test_a_used_up_quota_does_not_open_it() -> None:
     rig = Rig()
-    rig.model.error = Parked("model_quota", 31_000)
+    rig.model.error = Held("model_quota", 31_000)
     for _ in range(2 * FAILURES):
         answer = await rig.ask()
         assert isinstance(answer, TaskParked) and answer.reason == "model_quota"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_work_orders.clock import SystemClock
-from agent_work_orders.engines import perform, request
+from agent_work_orders.engines import perform, task_attempt
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
 from agent_work_orders.testing.conformance.engine import order_facts
 from agent_work_orders.tools.tool import JsonObject, Prompt, Tool, ToolContext
@@ -24,11 +24,11 @@ class Slow:
         return {}
 
 
-async def answer(home: Path, tool: Tool, said: list[Prompt] | None = None) -> perform.Answer:
+async def answer(home: Path, tool: Tool, said: list[Prompt] | None = None) -> perform.TaskAnswer:
     clock = SystemClock()
     store = SqliteStore.open(home, clock)
     try:
-        desk = perform.Desk(
+        performer = perform.Performer(
             {"slow": tool},
             ledger=store.ledger,
             artifacts=store.artifacts,
@@ -36,8 +36,8 @@ async def answer(home: Path, tool: Tool, said: list[Prompt] | None = None) -> pe
             log=lambda *_: None,
         )
         order_id = "wo-aaaaaaaaaaaaaaaa"
-        return await desk.perform(
-            request.Request(
+        return await performer.perform(
+            task_attempt.TaskAttempt(
                 run_id=order_id,
                 path="a",
                 attempt=1,

@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from agent_work_orders.engines.embedded.engine import EmbeddedEngine
-from agent_work_orders.engines.embedded.held import Held
+from agent_work_orders.engines.embedded.kept_run import KeptRun
 from agent_work_orders.state_manager.journal import Commit
 from agent_work_orders.state_manager.ledger import Entry
 from agent_work_orders.testing.simulation import campaign
@@ -156,7 +156,7 @@ class ForgetfulLedger(SimulatedLedger):
 class ForgettingEngine(EmbeddedEngine):
     """Does not keep a run that was opened again: its timers find nobody."""
 
-    def apply(self, held: Held, event: Any, **how: Any) -> bool:
+    def apply(self, held: KeptRun, event: Any, **how: Any) -> bool:
         ended = held.run.stage == "ended"
         taken = super().apply(held, event, **how)
         if ended:
@@ -167,7 +167,7 @@ class ForgettingEngine(EmbeddedEngine):
 class HastyEngine(EmbeddedEngine):
     """Acts, then commits."""
 
-    def apply(self, held: Held, event: Any, **how: Any) -> bool:
+    def apply(self, held: KeptRun, event: Any, **how: Any) -> bool:
         taken = super().apply(held, event, **how)
         for entry in held.pending:
             entry.ready = True

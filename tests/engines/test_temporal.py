@@ -24,7 +24,7 @@ from temporalio.workflow import NondeterminismError
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.engines.embedded.engine import EmbeddedEngine
 from agent_work_orders.engines.engine import Change, Engine
-from agent_work_orders.engines.perform import Desk
+from agent_work_orders.engines.perform import Performer
 from agent_work_orders.engines.temporal.connection import connect
 from agent_work_orders.engines.temporal.engine import TemporalEngine, workflow_runner
 from agent_work_orders.engines.temporal.workflow import WorkOrderWorkflow
@@ -119,7 +119,7 @@ class TemporalRig:
         self.client = await Client.connect(self.address, identity="test")
         self.engine = TemporalEngine(
             self.client,
-            desk_of(self.store, self.world),
+            performer_of(self.store, self.world),
             SystemClock(),
             task_queue=self.task_queue,
             heartbeat_s=HEARTBEAT_S,
@@ -142,8 +142,8 @@ class EmbeddedRig:
     def __init__(self, home: Path) -> None:
         self.world = tools.World()
         self.store = SqliteStore.open(home, SystemClock())
-        desk = desk_of(self.store, self.world)
-        self.engine: Engine = EmbeddedEngine(self.store.journal, desk, SystemClock())
+        performer = performer_of(self.store, self.world)
+        self.engine: Engine = EmbeddedEngine(self.store.journal, performer, SystemClock())
 
     async def crash(self) -> None:
         raise NotImplementedError
@@ -153,8 +153,8 @@ class EmbeddedRig:
         await self.store.close()
 
 
-def desk_of(store: SqliteStore, world: tools.World) -> Desk:
-    return Desk(
+def performer_of(store: SqliteStore, world: tools.World) -> Performer:
+    return Performer(
         tools.make(world),
         ledger=store.ledger,
         artifacts=store.artifacts,
@@ -397,7 +397,7 @@ async def test_a_killed_worker_is_noticed_by_its_heartbeat(server: Server, tmp_p
 async def test_a_missing_namespace_is_said_at_the_start(server: Server, tmp_path: Path) -> None:
     store = SqliteStore.open(tmp_path / "home", SystemClock())
     client = await Client.connect(server.address, namespace="nowhere")
-    engine = TemporalEngine(client, desk_of(store, tools.World()), SystemClock())
+    engine = TemporalEngine(client, performer_of(store, tools.World()), SystemClock())
     with pytest.raises(Environmental) as caught:
         await engine.start()
     assert caught.value.code == "temporal_namespace_missing"
@@ -428,12 +428,12 @@ async def test_no_server_and_no_package_are_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = SqliteStore.open(tmp_path / "home", SystemClock())
-    desk = desk_of(store, tools.World())
+    performer = performer_of(store, tools.World())
     with pytest.raises(Unavailable):
-        await connect("127.0.0.1:1", desk, SystemClock())
+        await connect("127.0.0.1:1", performer, SystemClock())
     monkeypatch.setitem(sys.modules, "temporalio.client", None)
     with pytest.raises(Environmental) as caught:
-        await connect("127.0.0.1:1", desk, SystemClock())
+        await connect("127.0.0.1:1", performer, SystemClock())
     assert caught.value.code == "temporal_not_installed"
     await store.close()
 

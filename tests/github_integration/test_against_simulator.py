@@ -18,7 +18,7 @@ from agent_work_orders.errors import AgentWorkOrdersError, Environmental, Perman
 from agent_work_orders.github_integration.client import GithubClient
 from agent_work_orders.github_integration.forge import Repository
 from agent_work_orders.github_integration.http.governor import DurableGovernor
-from agent_work_orders.github_integration.http.one_request import Exchange, Request
+from agent_work_orders.github_integration.http.one_request import Exchange, HttpRequest
 from agent_work_orders.github_integration.http.retrying import Retrying
 from agent_work_orders.github_integration.identity.app_credentials import AppCredentials
 from agent_work_orders.github_integration.identity.app_key import AppKey
@@ -275,7 +275,7 @@ async def test_git_fetches_and_pushes_with_a_narrow_token(tmp_path: Path) -> Non
         # Nothing else can be done with it.
         it.credentials._tokens.clear()
         for credential, path in ((writing, "issues/1"), (reading, "issues/1")):
-            request = Request(method="GET", url=f"{it.github.url}/repos/ada/engine/{path}")
+            request = HttpRequest(method="GET", url=f"{it.github.url}/repos/ada/engine/{path}")
             answer = await it.asking.ask("read", request, credential)
             assert answer.status in (403, 404)
 
@@ -289,7 +289,7 @@ async def test_git_replaces_a_token_that_died(tmp_path: Path) -> None:
         head = mirror.resolve_base("main").sha
         for contents in ("read", "write"):
             dead = await it.credentials.narrowed("ada/engine", {"contents": contents})
-            request = Request(method="DELETE", url=f"{it.github.url}/installation/token")
+            request = HttpRequest(method="DELETE", url=f"{it.github.url}/installation/token")
             assert (await it.asking.ask("revoke", request, dead)).status == 204
         assert (await push(mirror, url, "awo/two", head, expected=None)).outcome == "created"
 

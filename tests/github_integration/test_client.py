@@ -27,7 +27,7 @@ from agent_work_orders.github_integration.client import GithubClient
 from agent_work_orders.github_integration.forge import Repository
 from agent_work_orders.github_integration.http.etags import LARGEST_BYTES, Etags
 from agent_work_orders.github_integration.http.governor import DurableGovernor
-from agent_work_orders.github_integration.http.one_request import Answer, Exchange
+from agent_work_orders.github_integration.http.one_request import Exchange, HttpAnswer
 from agent_work_orders.github_integration.http.retrying import Retrying
 from agent_work_orders.github_integration.identity.credentials import TokenCredentials
 from agent_work_orders.github_integration.quota import QuotaHeld
@@ -378,7 +378,7 @@ async def test_in_an_outage_requests_stop(scene: Opened) -> None:
             try:
                 await it.client.get(HERE, "issues")
             except QuotaHeld as error:
-                assert error.reason == "github_unavailable"
+                assert error.limit == "github_unavailable"
                 held += 1
             except Transient:
                 pass
@@ -479,9 +479,9 @@ async def test_what_did_not_change_is_not_sent_again(scene: Opened) -> None:
         assert "if-none-match" not in it.service.heard[-1].headers
 
 
-def answer(size: int = 10, etag: str = '"e"', status: int = 200) -> Answer:
+def answer(size: int = 10, etag: str = '"e"', status: int = 200) -> HttpAnswer:
     headers = {"etag": etag} if etag else {}
-    return Answer(status=status, headers=headers, body=b"x" * size, url="u")
+    return HttpAnswer(status=status, headers=headers, body=b"x" * size, url="u")
 
 
 def test_what_is_kept_is_bounded_and_apart_for_each_credential() -> None:

@@ -8,7 +8,8 @@ import pytest
 from scripted import Scripted
 
 from agent_work_orders.errors import Permanent
-from agent_work_orders.github_integration.forges import Forges, full_name_of
+from agent_work_orders.github_integration.forges import Forges
+from agent_work_orders.github_integration.full_name import full_name_of
 from agent_work_orders.github_integration.github_forge import GithubForge
 from agent_work_orders.github_integration.local_forge import LocalForge
 

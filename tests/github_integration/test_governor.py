@@ -75,7 +75,7 @@ async def test_it_waits_exactly_as_long_as_it_was_told(
 ) -> None:
     await ask(governor, status, {"Retry-After": "90"})
     refused = await held(governor, priority="person")
-    assert (refused.reason, refused.until_ms) == ("secondary_limit", time.wall_ms + 90_000)
+    assert (refused.limit, refused.until_ms) == ("secondary_limit", time.wall_ms + 90_000)
     assert refused.credential == MINE
     time.pass_ms(87_999)
     assert (await held(governor)).until_ms == time.wall_ms + 2_001
@@ -134,7 +134,7 @@ async def test_a_limit_holds_its_own_credential_only(
 ) -> None:
     await ask(governor, 403, quota(time, 0))
     refused = await held(governor, priority="person")
-    assert (refused.reason, refused.until_ms) == ("primary_limit", time.wall_ms + 601_000)
+    assert (refused.limit, refused.until_ms) == ("primary_limit", time.wall_ms + 601_000)
     await ask(governor, who=OTHER)
     time.pass_ms(601_000)
     await ask(governor)
@@ -164,7 +164,7 @@ async def test_the_last_of_the_quota_is_kept_for_people(
             await ask(governor, who=who, priority=priority)
         else:
             refused = await held(governor, who=who, priority=priority)
-            assert (refused.reason, refused.until_ms) == ("primary_limit", time.wall_ms + 600_000)
+            assert (refused.limit, refused.until_ms) == ("primary_limit", time.wall_ms + 600_000)
     time.pass_ms(600_000)
     await ask(governor, who="installation:background", priority="background")
 
@@ -205,11 +205,11 @@ async def test_graphql_has_a_quota_of_its_own_and_shares_the_rest(
     graphql = {"X-RateLimit-Resource": "graphql"}
     body = b'{"errors": [{"type": "RATE_LIMITED"}]}'
     await ask(governor, 200, {**quota(time, 0), **graphql}, body, who=f"{MINE}:graphql")
-    assert (await held(governor, who=f"{MINE}:graphql")).reason == "primary_limit"
+    assert (await held(governor, who=f"{MINE}:graphql")).limit == "primary_limit"
     await ask(governor, headers=quota(time, 900))
     await ask(governor, 429, {"Retry-After": "60", **graphql}, who=f"{OTHER}:graphql")
-    assert (await held(governor, who=OTHER)).reason == "secondary_limit"
-    assert (await held(governor, who=f"{OTHER}:graphql")).reason == "secondary_limit"
+    assert (await held(governor, who=OTHER)).limit == "secondary_limit"
+    assert (await held(governor, who=f"{OTHER}:graphql")).limit == "secondary_limit"
 
 
 # -- creation, points, how many at once
@@ -225,7 +225,7 @@ async def test_at_most_80_are_created_a_minute_and_500_an_hour(
             await ask(governor, creates=True)
             sent.append(time.wall_ms)
         except QuotaHeld as refused:
-            assert refused.reason == "creation_limit" and refused.until_ms > time.wall_ms
+            assert refused.limit == "creation_limit" and refused.until_ms > time.wall_ms
             time.pass_ms(refused.until_ms - time.wall_ms)
         time.pass_ms(100)
     for span_ms, most in ((60_000, 80), (3_600_000, 500)):
@@ -246,7 +246,7 @@ async def test_at_most_900_points_a_minute(governor: DurableGovernor, time: Fake
     for _ in range(900):
         await ask(governor)
     refused = await held(governor)
-    assert (refused.reason, refused.until_ms) == ("secondary_limit", time.wall_ms + 60_000)
+    assert (refused.limit, refused.until_ms) == ("secondary_limit", time.wall_ms + 60_000)
     time.pass_ms(60_000)
     for _ in range(180):
         async with governor.turn(MINE, priority="order", writes=True, creates=False):
@@ -376,7 +376,7 @@ async def test_a_restart_in_the_middle_keeps_the_hold(
     second = made(store, time)
     assert (await held(second, priority="person")).until_ms == until_ms
     assert second.states() == first.states()
-    assert (await held(second, who=OTHER)).reason == "primary_limit"
+    assert (await held(second, who=OTHER)).limit == "primary_limit"
     time.pass_ms(until_ms - time.wall_ms)
     third = made(store, time)
     await ask(third)
@@ -448,7 +448,7 @@ async def test_how_it_stands_is_told(governor: DurableGovernor, time: FakeTime) 
     await ask(governor, who=f"{OTHER}:graphql", lost=True)
     under_way = governor.turn(OTHER, priority="order", writes=False, creates=False)
     await under_way.__aenter__()
-    now = governor.standing()
+    now = governor.report()
     assert (now.sent, now.held, now.limited, now.failed) == (4, 1, 1, 1)
     assert (now.under_way, now.waiting, now.unavailable_until_ms) == (1, 0, None)
     assert (now.credentials[0].credential, now.credentials[0].remaining) == (MINE, 400)
@@ -456,7 +456,7 @@ async def test_how_it_stands_is_told(governor: DurableGovernor, time: FakeTime) 
     await under_way.__aexit__(None, None, None)
     for _ in range(outage.FAILURES - 1):
         await ask(governor, 502, who=OTHER)
-    now = governor.standing()
+    now = governor.report()
     assert (now.failed, now.under_way) == (outage.FAILURES, 0)
     assert now.unavailable_until_ms == pytest.approx(time.wall_ms + outage.FIRST_S * 1000, abs=2)
 
@@ -471,13 +471,13 @@ async def test_after_many_failures_nothing_is_sent_until_a_probe_succeeds(
     for n in range(outage.FAILURES):
         await ask(governor, 503 if n % 2 else 200, lost=not n % 2, who=f"installation:{n}")
     refused = await held(governor)
-    assert refused.reason == "github_unavailable"
+    assert refused.limit == "github_unavailable"
     assert refused.until_ms - time.wall_ms == pytest.approx(outage.FIRST_S * 1000, abs=2)
     time.pass_ms(int(outage.FIRST_S * 1000))
 
     probe = governor.turn(MINE, priority="order", writes=False, creates=False)
     turn = await probe.__aenter__()
-    assert (await held(governor, who=OTHER)).reason == "github_unavailable", "one probe at a time"
+    assert (await held(governor, who=OTHER)).limit == "github_unavailable", "one probe at a time"
     turn.answered(502, {}, b"")
     await probe.__aexit__(None, None, None)
     wait_ms = (await held(governor)).until_ms - time.wall_ms

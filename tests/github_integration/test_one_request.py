@@ -16,7 +16,7 @@ from cryptography.x509.oid import NameOID
 from small_service import Reply, SmallService
 
 from agent_work_orders.github_integration.credential import Credential
-from agent_work_orders.github_integration.http.one_request import Exchange, NotSent, Request
+from agent_work_orders.github_integration.http.one_request import Exchange, HttpRequest, NotSent
 
 WHO = Credential(name="token:ab12", token="ghp_" + "a" * 36)
 
@@ -86,7 +86,7 @@ async def test_a_certificate_is_checked(
     if known != "nobody's":
         monkeypatch.setenv("SSL_CERT_FILE", str(served))
     async with Tls(served) as service, Exchange() as exchange:
-        asking = exchange.send(Request(method="GET", url=service.url), WHO)
+        asking = exchange.send(HttpRequest(method="GET", url=service.url), WHO)
         if known == "its own":
             assert (await asking).status == 204, "the control"
             return
@@ -99,7 +99,7 @@ async def test_plain_http_settings_trust_no_certificate(tmp_path: Path) -> None:
     async with Tls(certificate(tmp_path, "127.0.0.1")) as service:
         async with Exchange(secure=False) as exchange:
             with pytest.raises(NotSent, match=r"(?i)certificate"):
-                await exchange.send(Request(method="GET", url=service.url), WHO)
+                await exchange.send(HttpRequest(method="GET", url=service.url), WHO)
         assert service.heard == 0
 
 
@@ -113,5 +113,5 @@ async def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.Monkey
             monkeypatch.setenv(name, proxy.url)
         async with Exchange(secure=False) as exchange:
             url = service.url.replace("127.0.0.1", "localhost")
-            answer = await exchange.send(Request(method="GET", url=url), WHO)
+            answer = await exchange.send(HttpRequest(method="GET", url=url), WHO)
         assert answer.status == 200 and len(service.heard) == 1 and proxy.heard == []

@@ -33,7 +33,7 @@ def ask(limited: Limits, what: tuple[str, str] = GET, key: str = KEY) -> str | N
     refused = limited.enter(key, *what)
     if refused is not None:
         return refused.rule
-    limited.said(key, pool_of(what[1]))
+    limited.tell_rate(key, pool_of(what[1]))
     limited.leave(key)
     return None
 
@@ -52,14 +52,14 @@ def test_the_primary_budget_is_an_hour_of_one_credential(clock: SimulatedClock) 
     limited = limits(clock, primary_per_hour=3)
     assert [ask(limited) for _ in range(4)] == [None, None, None, "primary rate limit"]
     assert ask(limited, key="installation:2") is None
-    shown = limited.shown(KEY)
+    shown = limited.rate_of(KEY)
     assert (shown["remaining"], shown["used"], shown["limit"]) == (0, 3, 3)
     assert shown["reset"] == 1_800_003_600
     clock.advance(3_599)
     assert ask(limited) == "primary rate limit"
     clock.advance(1)
     assert ask(limited) is None
-    assert limited.shown(KEY)["remaining"] == 2
+    assert limited.rate_of(KEY)["remaining"] == 2
 
 
 def test_an_unchanged_answer_is_free(clock: SimulatedClock) -> None:
@@ -162,14 +162,14 @@ def test_graphql_has_a_budget_of_its_own(clock: SimulatedClock) -> None:
     assert [ask(limited), ask(limited)] == [None, "primary rate limit"]
     assert limited.told_for_ms(KEY) is not None
     assert limited.told_for_ms(KEY, "graphql") is None
-    assert limited.shown(KEY, "graphql")["remaining"] == 1
+    assert limited.rate_of(KEY, "graphql")["remaining"] == 1
     assert [ask(limited, query), ask(limited, query)] == [None, "primary rate limit"]
-    assert limited.shown(KEY, "graphql")["remaining"] == 0
+    assert limited.rate_of(KEY, "graphql")["remaining"] == 0
 
 
 def test_hours_and_minutes_can_be_shorter(clock: SimulatedClock) -> None:
     limited = limits(clock, primary_per_hour=3, creates_per_minute=1, hour_s=20, minute_s=5)
-    assert limited.shown(KEY)["reset"] == 1_800_000_020
+    assert limited.rate_of(KEY)["reset"] == 1_800_000_020
     assert ask(limited, POST) is None
     clock.advance(5)
     assert ask(limited, POST) is None

@@ -17,8 +17,8 @@ import msgspec
 from agent_work_orders.agent_executor.registry import Registry
 from agent_work_orders.agent_executor.transcript import decode
 from agent_work_orders.clock import SystemClock
-from agent_work_orders.engines.perform import Answer, Desk
-from agent_work_orders.engines.request import Request
+from agent_work_orders.engines.perform import Performer, TaskAnswer
+from agent_work_orders.engines.task_attempt import TaskAttempt
 from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.github_integration.local_forge import LocalForge
 from agent_work_orders.repositories.git import Git
@@ -123,7 +123,7 @@ class Bench:
         )
         forges = self.forges(self.forge)
         tools = toolbox.make(agents, self.workspaces, self.mirrors, forges, self.redactor)
-        self.desk = Desk(
+        self.desk = Performer(
             tools,
             ledger=self.ledger,
             artifacts=self.shelf,
@@ -154,10 +154,10 @@ class Bench:
 
     def request(
         self, uses: str, *, path: str = "", attempt: int = 1, generation: int = 1, **given: Any
-    ) -> Request:
+    ) -> TaskAttempt:
         name = path or uses.split(".")[1]
         order = msgspec.structs.replace(self.order, **given.pop("order", {}))
-        return Request(
+        return TaskAttempt(
             run_id=ORDER,
             path=name,
             attempt=attempt,
@@ -171,7 +171,7 @@ class Bench:
             input=given,
         )
 
-    async def perform(self, uses: str, **given: Any) -> Answer:
+    async def perform(self, uses: str, **given: Any) -> TaskAnswer:
         return await self.desk.perform(self.request(uses, **given), lambda: self.waiting)
 
     async def do(self, uses: str, **given: Any) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import get_args
 import pytest
 
 from agent_work_orders.agent_executor.agent import AgentError, ErrorKind
-from agent_work_orders.errors import Failed
+from agent_work_orders.errors import Failed, Held
 from agent_work_orders.tools.agent_failure import LONGEST_NAMED_MS, Waits, meaning
-from agent_work_orders.tools.tool import Parked, Stall
+from agent_work_orders.tools.tool import Stall
 
 NOW = 1_000_000
 TABLE = {
@@ -73,7 +73,7 @@ def test_it_fails_with(kind: ErrorKind) -> None:
 def test_it_waits(kind: ErrorKind, named_ms: int | None, stalls: int, wait_ms: int) -> None:
     error = AgentError(kind=kind, message="", retry_at_ms=named_ms)
     found = meaning(error, NOW, stall=Stall(count=stalls, since_ms=NOW - stalls))
-    assert isinstance(found, Parked)
+    assert isinstance(found, Held)
     assert (found.reason, found.until_ms - NOW) == (WAITS_FOR[kind], wait_ms)
 
 
@@ -87,7 +87,7 @@ def test_an_outage_of_a_day_is_for_a_person_and_a_quota_is_not(kind: ErrorKind) 
             assert isinstance(found, Failed) and found.category == "environmental"
             assert found.code == "agent_model_unreachable" and "still down" in found.message
         else:
-            assert isinstance(found, Parked)
+            assert isinstance(found, Held)
 
 
 @pytest.mark.fault("N6")
@@ -101,7 +101,7 @@ def test_a_day_without_a_model_is_a_hundred_tries_at_most() -> None:
             waits=waits,
             stall=Stall(count=tries, since_ms=0),
         ),
-        Parked,
+        Held,
     ):
         at_ms, tries = found.until_ms, tries + 1
     assert 24 <= at_ms / HOUR_MS < 25

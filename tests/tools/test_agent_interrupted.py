@@ -21,7 +21,7 @@ from agent_work_orders.agent_executor.agent import (
 )
 from agent_work_orders.agent_executor.registry import Registry
 from agent_work_orders.clock import SystemClock
-from agent_work_orders.engines.perform import Desk
+from agent_work_orders.engines.perform import Performer
 from agent_work_orders.tools import agent_earlier
 from agent_work_orders.tools.agent import AgentPrompt, Agents
 from agent_work_orders.tools.tool import Prompt
@@ -202,14 +202,14 @@ class Only(Registry):
         return self._agent
 
 
-def desk_of(bench: Bench, agent: Talker) -> Desk:
+def desk_of(bench: Bench, agent: Talker) -> Performer:
     agents = Agents(
         bench.workspaces,
         Only(agent),
         sink=lambda _order, _path, line: bench.transcript.append(line),
         redact=bench.redactor.text,
     )
-    return Desk(
+    return Performer(
         {"agent.prompt": AgentPrompt(agents)},
         ledger=bench.ledger,
         artifacts=bench.shelf,

@@ -12,7 +12,7 @@ from agent_work_orders.workflow_engine.condition import (
     evaluate,
     references,
 )
-from agent_work_orders.workflow_engine.template import Reference
+from agent_work_orders.workflow_engine.template_values import Reference
 
 SCOPE: dict[str, Any] = {
     "inputs": {"n": 5, "list": [1, 2], "text": "abc", "none": None, "big": 2**70},

@@ -37,7 +37,7 @@ ErrorKind = Literal[
 TEXT_LIMIT_CHARS = 64_000
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One turn. `session_id` resumes; `command`/`call` key the scripted agent's script."""
 
     prompt: str
@@ -127,7 +127,7 @@ class Agent(Protocol):
 
     async def run(
         self,
-        request: Request,
+        request: AgentRequest,
         sandbox: Sandbox,
         *,
         transcript: Transcript,

@@ -30,8 +30,8 @@ import msgspec
 from agent_work_orders.agent_executor import claude_outcome, transcript, watch
 from agent_work_orders.agent_executor.agent import (
     AgentError,
+    AgentRequest,
     Entry,
-    Request,
     Transcript,
     Turn,
     meter_entry,
@@ -108,7 +108,7 @@ class ClaudeCode:
 
     async def run(
         self,
-        request: Request,
+        request: AgentRequest,
         sandbox: Sandbox,
         *,
         transcript: Transcript,
@@ -139,7 +139,7 @@ class ClaudeCode:
             env["ANTHROPIC_API_KEY"] = settings.api_key
         return env
 
-    def argv(self, binary: str, request: Request, session: str | None) -> list[str]:
+    def argv(self, binary: str, request: AgentRequest, session: str | None) -> list[str]:
         """Values are joined to their flag with `=`, so that none can be taken for a flag."""
         model = _checked_model(request.model or self._options.model or DEFAULT_MODEL)
         argv = [binary, "-p", "--output-format=stream-json", "--verbose"]
@@ -176,7 +176,7 @@ class _Turn:
     def __init__(
         self,
         agent: ClaudeCode,
-        request: Request,
+        request: AgentRequest,
         sandbox: Sandbox,
         sink: Transcript,
         env: dict[str, str],

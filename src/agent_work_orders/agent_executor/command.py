@@ -16,7 +16,7 @@ import msgspec
 
 from agent_work_orders.agent_executor import claude_outcome, watch
 from agent_work_orders.agent_executor import transcript as transcripts
-from agent_work_orders.agent_executor.agent import AgentError, Entry, Request, Transcript, Turn
+from agent_work_orders.agent_executor.agent import AgentError, AgentRequest, Entry, Transcript, Turn
 from agent_work_orders.agent_executor.command_output import Reader
 from agent_work_orders.errors import Refused
 from agent_work_orders.sandbox_manager.sandbox import Execution, Sandbox
@@ -62,7 +62,7 @@ class CommandAgent:
 
     async def run(
         self,
-        request: Request,
+        request: AgentRequest,
         sandbox: Sandbox,
         *,
         transcript: Transcript,
@@ -104,7 +104,7 @@ class CommandAgent:
         return turn
 
     async def _given(
-        self, prompt: str, request: Request, sandbox: Sandbox
+        self, prompt: str, request: AgentRequest, sandbox: Sandbox
     ) -> tuple[list[str], bytes]:
         asked = {name for part in self._options.argv for name in _PLACEHOLDER.findall(part)}
         content = prompt.encode("utf-8", "replace")
@@ -116,7 +116,7 @@ class CommandAgent:
         return argv, b"" if asked else content
 
 
-def composed(request: Request) -> str:
+def composed(request: AgentRequest) -> str:
     """Instructions and lost history stand before the task: one text is all a program gets."""
     instructions = f"{request.instructions}\n\n" if request.instructions else ""
     return f"{instructions}{request.history}{request.prompt}"

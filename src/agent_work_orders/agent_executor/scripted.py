@@ -15,8 +15,8 @@ import msgspec
 from agent_work_orders.agent_executor.agent import (
     TEXT_LIMIT_CHARS,
     AgentError,
+    AgentRequest,
     Entry,
-    Request,
     Transcript,
     Turn,
 )
@@ -69,7 +69,7 @@ class ScriptedAgent:
 
     async def run(
         self,
-        request: Request,
+        request: AgentRequest,
         sandbox: Sandbox,
         *,
         transcript: Transcript,
@@ -100,7 +100,9 @@ class ScriptedAgent:
             scripted=True,
         )
 
-    async def _within_time(self, play: _Play, steps: Steps, request: Request) -> AgentError | None:
+    async def _within_time(
+        self, play: _Play, steps: Steps, request: AgentRequest
+    ) -> AgentError | None:
         try:
             async with asyncio.timeout(request.timeout_s):
                 return await play.all(steps)
@@ -114,7 +116,7 @@ class _Play:
 
     def __init__(
         self,
-        request: Request,
+        request: AgentRequest,
         sandbox: Sandbox,
         say: Transcript,
         env: dict[str, str],

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from agent_work_orders.agent_executor.agent import Request
+from agent_work_orders.agent_executor.agent import AgentRequest
 from agent_work_orders.errors import Environmental
 from agent_work_orders.sandbox_manager.sandbox import Execution, Output, Sandbox
 
@@ -23,7 +23,7 @@ async def execute(
     sandbox: Sandbox,
     argv: Sequence[str],
     *,
-    request: Request,
+    request: AgentRequest,
     stdin: bytes,
     env: Mapping[str, str],
     on_output: Output,

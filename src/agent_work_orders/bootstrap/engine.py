@@ -10,7 +10,7 @@ from agent_work_orders.bootstrap.surroundings import Surroundings
 from agent_work_orders.clock import Clock
 from agent_work_orders.engines.embedded.engine import EmbeddedEngine
 from agent_work_orders.engines.embedded.lanes import Limits, Takes
-from agent_work_orders.engines.perform import Desk
+from agent_work_orders.engines.perform import Performer
 from agent_work_orders.observability.order_log import OrderLog
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.settings import Settings
@@ -25,12 +25,12 @@ from agent_work_orders.work_orders.read_side.recent_starts import recent_starts
 
 
 def embedded_engine(
-    settings: Settings, store: SqliteStore, desk: Desk, clock: Clock, takes: Takes
+    settings: Settings, store: SqliteStore, performer: Performer, clock: Clock, takes: Takes
 ) -> EmbeddedEngine:
     """It halts when the store cannot write any more."""
     engine = EmbeddedEngine(
         store.journal,
-        desk,
+        performer,
         clock,
         limits=_limits(settings),
         starts=recent_starts(store.records),
@@ -41,7 +41,7 @@ def embedded_engine(
     return engine
 
 
-def desk_of(
+def performer_of(
     settings: Settings,
     around: Surroundings,
     store: Store,
@@ -49,7 +49,7 @@ def desk_of(
     log: OrderLog,
     clock: Clock,
     redactor: Redactor,
-) -> Desk:
+) -> Performer:
     agents = Agents(
         workspaces,
         around.agents,
@@ -59,7 +59,7 @@ def desk_of(
         waits=Waits.of(settings.agents.model_wait_floor_s, settings.agents.model_wait_longest_s),
         idle_s=settings.agents.agent_idle_s or None,
     )
-    return Desk(
+    return Performer(
         toolbox.make(agents, workspaces, around.mirrors, around.forges, redactor),
         ledger=store.ledger,
         artifacts=store.artifacts,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agent_work_orders.bootstrap.duties import Duties, duties
-from agent_work_orders.bootstrap.engine import desk_of, embedded_engine
+from agent_work_orders.bootstrap.engine import embedded_engine, performer_of
 from agent_work_orders.bootstrap.github import connect
 from agent_work_orders.bootstrap.store import open_store, with_kept_credentials
 from agent_work_orders.bootstrap.surroundings import surroundings
@@ -73,8 +73,8 @@ async def open_house(
         around = surroundings(settings, settings.home, store, clock, github)
         at_end.callback(around.sandboxes.close)
         workspaces = Workspaces(around.mirrors, around.sandboxes)
-        desk = desk_of(settings, around, store, workspaces, log, clock, redactor)
-        engine = embedded_engine(settings, store, desk, clock, takes)
+        performer = performer_of(settings, around, store, workspaces, log, clock, redactor)
+        engine = embedded_engine(settings, store, performer, clock, takes)
         damage_report.tell(store, log)
         known = around.context(settings, store, engine, clock, log, redactor.text)
         context = LiveContext(
@@ -101,4 +101,4 @@ async def open_house(
 
 
 def _link(github: Connection) -> GitHubLink:
-    return GitHubLink(standing=github.governor.standing, hook=github.hook)
+    return GitHubLink(quota_report=github.governor.report, hook=github.hook)

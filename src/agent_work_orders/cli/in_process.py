@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from agent_work_orders.api import views
-from agent_work_orders.cli.client import Json, Verb
 from agent_work_orders.security.roles import LOCAL_OPERATOR as ME
 from agent_work_orders.state_manager.logbook import LogFilter
 from agent_work_orders.state_manager.records import OrderFilter
@@ -24,6 +23,9 @@ from agent_work_orders.work_orders import (
 from agent_work_orders.work_orders.context import Context, LiveContext
 from agent_work_orders.work_orders.read_side import projection
 from agent_work_orders.workflow_engine.definition import parse
+
+if TYPE_CHECKING:
+    from agent_work_orders.cli.client import Json, Verb
 
 
 class LookingInProcess:

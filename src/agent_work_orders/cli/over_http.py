@@ -6,14 +6,16 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote, urlsplit
 
 import httpx
 
-from agent_work_orders.cli.client import Json, Verb
 from agent_work_orders.cli.outcome import FAILED, REFUSED, Told
 from agent_work_orders.security import given
+
+if TYPE_CHECKING:
+    from agent_work_orders.cli.client import Json, Verb
 
 ORDERS = "/api/agent-work-orders"
 TIMEOUT_S = 30.0

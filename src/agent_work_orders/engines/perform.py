@@ -15,17 +15,17 @@ from typing import Any, Protocol
 import msgspec
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.engines.request import Request
+from agent_work_orders.engines.task_attempt import TaskAttempt
 from agent_work_orders.errors import (
     AgentWorkOrdersError,
     Broken,
     Environmental,
     Failed,
+    Held,
     Permanent,
     Transient,
     Unknown,
 )
-from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.recovery.breaker import Breaker
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.state_manager.artifacts import Artifacts
@@ -33,11 +33,8 @@ from agent_work_orders.state_manager.ledger import Ledger
 from agent_work_orders.state_manager.once import Do, Look, once
 from agent_work_orders.tools.agent_failure import WAITS as WAITS_FOR_ROOM
 from agent_work_orders.tools.tool import (
-    DISK_FULL,
-    MODEL_UNAVAILABLE,
     JsonObject,
     Order,
-    Parked,
     Prompt,
     Stall,
     Tool,
@@ -51,7 +48,11 @@ from agent_work_orders.workflow_engine.events import (
     Undone,
     Usage,
 )
-from agent_work_orders.workflow_engine.machine import CIRCUIT_OPEN
+from agent_work_orders.workflow_engine.waiting import (
+    CIRCUIT_OPEN,
+    DISK_FULL,
+    MODEL_UNAVAILABLE,
+)
 
 # FAULTS A25: a journal row stays small whatever a tool returns.
 OUTPUTS_LIMIT_BYTES = 256 * 1024
@@ -60,10 +61,7 @@ KEPT_TEXT_BYTES = 1_024
 # tool that does not come back.
 GRACE_S = 30.0
 
-Answer = TaskSucceeded | TaskFailed | TaskParked
-
-# What people are told while a task waits for a hub, by the governor's reason.
-WAITS = {"github_unavailable": "github_unavailable"}
+TaskAnswer = TaskSucceeded | TaskFailed | TaskParked
 
 CANCELLED = Failure(
     category="permanent",
@@ -82,7 +80,9 @@ class Log(Protocol):
 class Context:
     """What a tool is handed. One per attempt."""
 
-    def __init__(self, request: Request, desk: Desk, waiting: Callable[[], list[Prompt]]) -> None:
+    def __init__(
+        self, request: TaskAttempt, performer: Performer, waiting: Callable[[], list[Prompt]]
+    ) -> None:
         self.order = msgspec.convert(request.order, Order, strict=False)
         self.run_id = request.run_id
         self.path = request.path
@@ -102,29 +102,29 @@ class Context:
         self._request = request
         self.more_time: Callable[[], None] = lambda: None
         self.allow: Callable[[float], None] = lambda _seconds: None
-        self._desk = desk
+        self._performer = performer
         self._waiting = waiting
 
     def now_ms(self) -> int:
-        return self._desk.clock.now_ms()
+        return self._performer.clock.now_ms()
 
     async def once(
         self, key: str, *, what: str, intent: JsonObject, look: Look, do: Do
     ) -> JsonObject:
         return await once(
-            self._desk.ledger,
-            self._desk.clock,
+            self._performer.ledger,
+            self._performer.clock,
             key,
             order_id=self.order.order_id,
             what=what,
             intent=intent,
             look=look,
             do=do,
-            clean=self._desk.clean.value,
+            clean=self._performer.clean.value,
         )
 
     def log(self, event: str, *, level: str = "info", **fields: Any) -> None:
-        self._desk.log(self.order.order_id, event, level, {"task": self.path, **fields})
+        self._performer.log(self.order.order_id, event, level, {"task": self.path, **fields})
 
     def spend(self, usage: Usage) -> None:
         self.usage = (self.usage or Usage()).plus(usage)
@@ -134,7 +134,7 @@ class Context:
         self.spend(usage.plus(Usage(unpriced_turns=-1)))
 
     def denied(self, denials: Sequence[str]) -> None:
-        self.denials += self._desk.clean.value(list(denials))
+        self.denials += self._performer.clean.value(list(denials))
 
     def prompts(self) -> list[Prompt]:
         found = [prompt for prompt in self._waiting() if prompt.prompt_id not in self.given]
@@ -146,8 +146,8 @@ class Context:
         self.given.append(prompt_id)
 
     def artifact(self, name: str, content: bytes, media_type: str = "text/plain") -> str:
-        clean = self._desk.clean.content(content)
-        kept = self._desk.artifacts.put(
+        clean = self._performer.clean.content(content)
+        kept = self._performer.artifacts.put(
             self.order.order_id, self.path, name, clean, media_type, self.now_ms()
         )
         return kept.sha256
@@ -169,8 +169,8 @@ class Context:
         return self._request.previous_outputs
 
 
-class Desk:
-    """The tools and what they need, put together once."""
+class Performer:
+    """Performs tasks: the tools and what they need, put together once."""
 
     def __init__(
         self,
@@ -194,7 +194,9 @@ class Desk:
         self._before = before
         self._breaker = Breaker()
 
-    async def perform(self, request: Request, waiting: Callable[[], list[Prompt]] = list) -> Answer:
+    async def perform(
+        self, request: TaskAttempt, waiting: Callable[[], list[Prompt]] = list
+    ) -> TaskAnswer:
         """Run the tool to an answer, whatever happens. Cancelling the awaiting task stops the
         tool and makes the answer a failure with code `cancelled`."""
         context = Context(request, self, waiting)
@@ -202,13 +204,13 @@ class Desk:
         try:
             outputs = await self._guarded(request, context)
             outputs = self._bounded(context, self.clean.value(outputs))
-        except Parked as parked:
+        except Held as held:
             return TaskParked(
                 at_ms=self.clock.now_ms(),
                 path=path,
                 attempt=attempt,
-                reason=parked.reason,
-                until_ms=parked.until_ms,
+                reason=held.reason,
+                until_ms=held.until_ms,
                 **context.learned(),
             )
         except (Exception, asyncio.CancelledError) as error:
@@ -228,47 +230,47 @@ class Desk:
             **context.learned(),
         )
 
-    async def _guarded(self, request: Request, context: Context) -> JsonObject:
+    async def _guarded(self, request: TaskAttempt, context: Context) -> JsonObject:
         """The call, unless what it depends on has been failing everybody."""
         dependency = dependency_of(context.order, request.uses)
         if dependency is None:
             return await self._call(request.uses, context, request.input, request.timeout_s)
         again_ms = self._breaker.closed_at_ms(dependency, self.clock.now_ms())
         if again_ms is not None:
-            raise Parked(CIRCUIT_OPEN, again_ms)
+            raise Held(CIRCUIT_OPEN, again_ms)
         try:
             outputs = await self._call(request.uses, context, request.input, request.timeout_s)
-        except Parked as parked:
-            if parked.reason == MODEL_UNAVAILABLE:
+        except Held as held:
+            if held.reason == MODEL_UNAVAILABLE:
                 self._breaker.failed(dependency, self.clock.now_ms())
             raise
         self._breaker.succeeded(dependency)
         return outputs
 
-    async def undo(self, request: Request) -> Undone:
+    async def undo(self, request: TaskAttempt) -> Undone:
         context = Context(request, self, list)
         try:
             await self._call(request.uses, context, request.input, request.timeout_s)
-        except Parked as parked:
-            return self._undone(request, self._held(parked))
+        except Held as held:
+            return self._undone(request, self._tried_later(held))
         except Exception as error:
             failure = self._failure(context, error)
             return self._undone(request, failure)
         return self._undone(request, None)
 
-    def _held(self, parked: Parked) -> Failure:
+    def _tried_later(self, held: Held) -> Failure:
         """An undo does not park: it is tried again when the wait is over."""
-        wait_s = max(0, parked.until_ms - self.clock.now_ms()) / 1000
+        wait_s = max(0, held.until_ms - self.clock.now_ms()) / 1000
         return failure_of(
             Transient(
                 "undo_held",
-                f"It has to wait {wait_s:.0f} s ({parked.reason})",
+                f"It has to wait {wait_s:.0f} s ({held.reason})",
                 hint="It is tried again by itself.",
                 retry_after_s=wait_s,
             )
         )
 
-    def _undone(self, request: Request, failure: Failure | None) -> Undone:
+    def _undone(self, request: TaskAttempt, failure: Failure | None) -> Undone:
         return Undone(
             at_ms=self.clock.now_ms(),
             path=request.path,
@@ -296,8 +298,6 @@ class Desk:
                 if self._before is not None:
                     await self._before(context)
                 return await tool(context, **inputs)
-        except QuotaHeld as held:
-            raise Parked(WAITS.get(held.reason, "github_quota"), held.until_ms) from held
         except Unknown as error:
             if error.code != "github_answer_lost":
                 raise
@@ -325,14 +325,14 @@ class Desk:
             )
             raise self._without_room(context, full) from error
 
-    def _without_room(self, context: Context, error: Environmental) -> Environmental | Parked:
+    def _without_room(self, context: Context, error: Environmental) -> Environmental | Held:
         """A full disk is nobody's failure, and somebody will free it: waited for as an outage is,
         and tried again. After a day it is told as a failure."""
         now_ms, since_ms = self.clock.now_ms(), context.stall.since_ms
         if since_ms is not None and now_ms - since_ms >= WAITS_FOR_ROOM.give_up_ms:
             return error
         context.log("disk_full", level="warning", error=error.message)
-        return Parked(DISK_FULL, WAITS_FOR_ROOM.until_ms(now_ms, context.stall.count))
+        return Held(DISK_FULL, WAITS_FOR_ROOM.until_ms(now_ms, context.stall.count))
 
     def _failure(self, context: Context, error: BaseException) -> Failure:
         if isinstance(error, asyncio.CancelledError):

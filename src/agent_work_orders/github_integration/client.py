@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -11,11 +10,12 @@ from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Broken, NotFound, Transient, Unknown
 from agent_work_orders.github_integration.credential import Credential
 from agent_work_orders.github_integration.forge import Repository
+from agent_work_orders.github_integration.full_name import is_full_name
 from agent_work_orders.github_integration.http import answers, graphql
 from agent_work_orders.github_integration.http.etags import Etags
 from agent_work_orders.github_integration.http.governor import Sleep
 from agent_work_orders.github_integration.http.limits import GRAPHQL
-from agent_work_orders.github_integration.http.one_request import Answer, Request
+from agent_work_orders.github_integration.http.one_request import HttpAnswer, HttpRequest
 from agent_work_orders.github_integration.http.pages import PER_PAGE, Walk
 from agent_work_orders.github_integration.http.retrying import Retrying, encoded
 from agent_work_orders.github_integration.identity.credentials import Credentials
@@ -27,7 +27,6 @@ T = TypeVar("T")
 LAG_S = (0.25, 0.5, 1.0, 2.0)
 """How long what was just written may stay unseen: replicas follow within a second or two."""
 MOST_PAGES = 100
-_FULL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 
 
 class GithubClient:
@@ -98,12 +97,12 @@ class GithubClient:
             await self._sleep(wait_s)
         return None
 
-    async def _read(self, repository: Repository, url: str, priority: Priority) -> Answer:
+    async def _read(self, repository: Repository, url: str, priority: Priority) -> HttpAnswer:
         what = f"read {_place(self._retrying.api_url, url)}"
         credential = await self._credentials.of(repository.full_name)
         known = self._etags.get(credential.name, url)
         etag = known.headers["etag"] if known is not None else ""
-        request = Request(method="GET", url=url, etag=etag, priority=priority)
+        request = HttpRequest(method="GET", url=url, etag=etag, priority=priority)
         answer = await self._asked(what, request, repository, credential)
         if answer.status == 304 and known is not None:
             return known
@@ -123,7 +122,7 @@ class GithubClient:
         creates: bool = False,
     ) -> Any:
         url = self._url(repository, path, None)
-        request = Request(
+        request = HttpRequest(
             method=method,
             url=url,
             body=None if body is None else encoded(body),
@@ -145,7 +144,7 @@ class GithubClient:
         writes: bool,
         priority: Priority = "order",
     ) -> dict[str, Any]:
-        request = Request(
+        request = HttpRequest(
             method="POST",
             url=graphql.address(self._retrying.api_url),
             body=encoded({"query": query, "variables": variables}),
@@ -176,8 +175,8 @@ class GithubClient:
     # -- both
 
     async def _asked(
-        self, what: str, request: Request, repository: Repository, credential: Credential
-    ) -> Answer:
+        self, what: str, request: HttpRequest, repository: Repository, credential: Credential
+    ) -> HttpAnswer:
         """The answer of a success, or its failure. A credential that is not accepted any more is
         replaced once."""
         answer = await self._retrying.ask(what, request, credential)
@@ -195,7 +194,7 @@ class GithubClient:
         """Environmental `github_access_lost` when it is the repository itself that is not."""
         itself = self._url(repository, "", None)
         if url != itself:
-            request = Request(method="GET", url=itself, priority="person")
+            request = HttpRequest(method="GET", url=itself, priority="person")
             what = f"look for {repository.full_name}"
             answer = await self._retrying.ask(what, request, credential)
             if answer.status != 404:
@@ -208,7 +207,7 @@ class GithubClient:
         name = repository.full_name
         parts = path.split("/")
         odd = any(char <= " " or char in '?#\\"<>' or char > "~" for char in path)
-        if not _FULL_NAME.fullmatch(name) or odd or {".", ".."} & {*parts, *name.split("/")}:
+        if not is_full_name(name) or odd or {".", ".."} & {*parts}:
             raise Broken(
                 "github_path_invalid",
                 f"Not a path of a repository on GitHub: {name[:200]!r} {path[:200]!r}",

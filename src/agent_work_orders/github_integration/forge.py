@@ -175,7 +175,6 @@ class ChangedFile(msgspec.Struct, frozen=True, kw_only=True):
     additions: int
     deletions: int
     patch: str
-    previous_path: str = ""
 
 
 class Thread(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,21 +6,14 @@ The address decides, not what anybody says of it: its host (and port) must be th
 
 from __future__ import annotations
 
-import re
-from urllib.parse import urlsplit
-
 import msgspec
 
 from agent_work_orders.errors import Permanent
 from agent_work_orders.github_integration.forge import Forge, Hub, Repository
-
-SERVER_URL = "https://github.com"
-# What GitHub itself allows in the two names; `.` and `..` are no names.
-_FULL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9-_]{0,99}/(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,100}")
-_SHORT = re.compile(r"(?:[^@/:]+@)?(?P<host>[^@/:]+):(?P<path>[^:].*)")
+from agent_work_orders.github_integration.full_name import SERVER_URL, full_name_of
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class ServedRepository(msgspec.Struct, frozen=True, kw_only=True):
     """`hub` is the same as `forge` where there is one."""
 
     repository: Repository
@@ -39,13 +32,13 @@ class Forges:
         """The configured one, whatever the repository."""
         return self._hub
 
-    def at(self, key: str, url: str) -> Place:
+    def at(self, key: str, url: str) -> ServedRepository:
         """The place of a repository, by the key of its mirror and its address."""
         full_name = full_name_of(url, self._server_url)
         repository = Repository(key=key, full_name=full_name)
         if self._hub is None or not full_name:
-            return Place(repository=repository, forge=self._local)
-        return Place(repository=repository, forge=self._hub, hub=self._hub)
+            return ServedRepository(repository=repository, forge=self._local)
+        return ServedRepository(repository=repository, forge=self._hub, hub=self._hub)
 
     def hub_at(self, key: str, url: str) -> tuple[Hub, Repository]:
         """For what only a hub can do. Permanent `github_not_configured`."""
@@ -59,27 +52,3 @@ class Forges:
                 "address of GITHUB_SERVER_URL.",
             )
         return place.hub, place.repository
-
-
-def full_name_of(url: str, server_url: str = SERVER_URL) -> str:
-    """`owner/name` of an address on that server, or "". Takes what repositories/url.py made."""
-    server = urlsplit(server_url)
-    if "://" in url:
-        parts = urlsplit(url)
-        if parts.scheme == "ssh":
-            here = parts.hostname == server.hostname
-        else:
-            here = (parts.scheme, parts.hostname, parts.port) == (
-                server.scheme,
-                server.hostname,
-                server.port,
-            )
-        path = parts.path
-    else:
-        short = None if url.startswith("/") else _SHORT.fullmatch(url)
-        if short is None:
-            return ""
-        here = short["host"].lower() == server.hostname
-        path = short["path"]
-    name = path.strip("/").removesuffix(".git")
-    return name if here and _FULL_NAME.fullmatch(name) else ""

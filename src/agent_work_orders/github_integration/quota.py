@@ -17,7 +17,7 @@ Rules:
   jitter, an hour at most; strikes are forgotten after a quiet hour.
 - Time is the clock's; a clock that jumps back does not prolong a hold beyond what was said.
 - A circuit breaker per host: after many failures in a row requests fail at once (`QuotaHeld` with
-  the reason `github_unavailable`) until a probe succeeds.
+  the limit `github_unavailable`) until a probe succeeds.
 """
 
 from __future__ import annotations
@@ -28,18 +28,23 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from agent_work_orders.errors import Held, HeldReason
+
 Priority = Literal["person", "order", "background"]
 PATIENCE_S = 2.0
 
 
-class QuotaHeld(Exception):
-    """Not sent. `reason`: primary_limit, secondary_limit, creation_limit, github_unavailable."""
+class QuotaHeld(Held):
+    """Not sent. `limit`: primary_limit, secondary_limit, creation_limit, github_unavailable."""
 
-    def __init__(self, credential: str, reason: str, until_ms: int) -> None:
-        super().__init__(f"{credential} is held until {until_ms} ({reason})")
+    def __init__(self, credential: str, limit: str, until_ms: int) -> None:
+        # People are told of one limit of GitHub as of another.
+        reason: HeldReason = "github_quota"
+        if limit == "github_unavailable":
+            reason = "github_unavailable"
+        super().__init__(reason, until_ms, f"{credential} is held until {until_ms} ({limit})")
         self.credential = credential
-        self.reason = reason
-        self.until_ms = until_ms
+        self.limit = limit
 
 
 class QuotaState(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +63,7 @@ class QuotaState(msgspec.Struct, frozen=True, kw_only=True):
     """When content was created within the last hour, oldest first."""
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class QuotaReport(msgspec.Struct, frozen=True, kw_only=True):
     """How it stands with the service now; the totals are since this process began."""
 
     under_way: int
@@ -101,7 +106,7 @@ class Governor(Protocol):
 
     def states(self) -> list[QuotaState]: ...
 
-    def standing(self) -> Standing: ...
+    def report(self) -> QuotaReport: ...
 
 
 class QuotaMemory(Protocol):

@@ -9,7 +9,7 @@ import msgspec
 from agent_work_orders.github_integration.quota import QuotaState
 
 
-class Shelf(Protocol):
+class QuotaStore(Protocol):
     """state_manager/sqlite/quota.py."""
 
     def load(self) -> list[str]: ...
@@ -20,14 +20,14 @@ class Shelf(Protocol):
 
 
 class KeptQuota:
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, store: QuotaStore) -> None:
+        self._store = store
 
     def load(self) -> list[QuotaState]:
         """What cannot be read (of a newer version, or damaged) is left out: the service tells it
         again with its next answer."""
         states = []
-        for text in self._shelf.load():
+        for text in self._store.load():
             try:
                 states.append(msgspec.json.decode(text, type=QuotaState))
             except msgspec.DecodeError:
@@ -35,7 +35,7 @@ class KeptQuota:
         return states
 
     def save(self, state: QuotaState) -> None:
-        self._shelf.save(state.credential, msgspec.json.encode(state).decode())
+        self._store.save(state.credential, msgspec.json.encode(state).decode())
 
     async def settle(self) -> None:
-        await self._shelf.settle()
+        await self._store.settle()

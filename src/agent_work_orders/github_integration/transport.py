@@ -25,7 +25,6 @@ from agent_work_orders.github_integration.quota import Priority
 
 Method = Literal["POST", "PATCH", "PUT", "DELETE"]
 Query = Mapping[str, str | int]
-PAGE = 100
 
 
 class Transport(Protocol):

@@ -12,7 +12,7 @@ _KILLED = re.compile(r"died of signal (?:9|15)\b")
 STDERR_SHOWN = 500
 
 
-def said(stderr: bytes) -> str:
+def end_of_stderr(stderr: bytes) -> str:
     """The last words, short, without credentials or control characters."""
     text = _CREDENTIALS.sub("", stderr.decode("utf-8", "replace")).strip()
     clean = "".join(char if char.isprintable() else " " for char in text)
@@ -30,7 +30,7 @@ def _has(text: str, *needles: str) -> bool:
 
 def classify(action: str, exit_code: int, stderr: bytes) -> Failed:
     """The failure for a git command that ended badly. `action` is what was tried, for people."""
-    words = said(stderr)
+    words = end_of_stderr(stderr)
     text = stderr.decode("utf-8", "replace").lower()
     context = {"action": action, "exit_code": exit_code, "stderr": words}
     return (

@@ -77,7 +77,7 @@ HARDENING: tuple[str, ...] = tuple(
 )
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class GitResult(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int
     stdout: bytes
     stderr: bytes
@@ -139,7 +139,7 @@ class Git:
         limit_bytes: int = OUTPUT_LIMIT_BYTES,
         cut: bool = False,
         ok: frozenset[int] = frozenset({0}),
-    ) -> Answer:
+    ) -> GitResult:
         """Run git; `action` completes "git could not …". Past `limit_bytes` of output the process
         is ended: the answer is cut when `cut`, else `git_output_too_large` is raised. `remote` is
         the server that it speaks with, if it is one that may want to know who we are.
@@ -152,7 +152,7 @@ class Git:
             command += ["-c", f"protocol.{transport}.allow=always"]
         place = ["--git-dir", str(repository)] if repository is not None else []
 
-        async def attempt(login: Login | None, *, last: bool = False) -> Answer:
+        async def attempt(login: Login | None, *, last: bool = False) -> GitResult:
             # Starting a program holds the loop until it runs, milliseconds on a busy machine: of
             # many, one at a time, with everybody else's turn in between.
             async with self._starting:
@@ -189,7 +189,7 @@ class Git:
 
     async def _finish(
         self, child: _Child, action: str, timeout_s: float, limit_bytes: int, cut: bool
-    ) -> Answer:
+    ) -> GitResult:
         try:
             async with asyncio.timeout(timeout_s):
                 answer = await child.listen(limit_bytes)
@@ -249,7 +249,7 @@ class _Child:
         self._errors = {self._process.stderr.fileno(): bytearray()}
         self._ended = os.pidfd_open(self._process.pid)
 
-    async def listen(self, limit_bytes: int) -> Answer:
+    async def listen(self, limit_bytes: int) -> GitResult:
         """What it says until it has ended and closed both pipes, or has said too much."""
         loop = asyncio.get_running_loop()
         over = asyncio.Event()
@@ -281,7 +281,7 @@ class _Child:
                 loop.remove_reader(fd)
         truncated = len(stdout) > limit_bytes
         code = self._process.wait() if not truncated else -signal.SIGKILL
-        return Answer(
+        return GitResult(
             exit_code=code,
             stdout=bytes(stdout[:limit_bytes]),
             stderr=bytes(stderr),

@@ -71,7 +71,6 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     lines_added: int
     lines_removed: int
     last_commit_message: str | None
-    last_commit_at_ms: int | None
     commits: tuple[Commit, ...] = ()
     missing: str = ""
     """Why nothing can be shown: its commits are not in the mirror."""

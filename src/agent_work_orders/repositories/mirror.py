@@ -267,7 +267,6 @@ class Mirror:
             lines_added=stat.lines_added,
             lines_removed=stat.lines_removed,
             last_commit_message=last.subject if last else None,
-            last_commit_at_ms=last.at_ms if last else None,
             commits=commits,
         )
 

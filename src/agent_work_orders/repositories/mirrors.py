@@ -95,15 +95,6 @@ class Mirrors:
             self._known[origin.key] = dict(heads.refs)
         return Mirror(self.git, path, origin, heads)
 
-    async def repair(self, origin: RepositoryUrl) -> Mirror:
-        """Fetch anew what proved damaged later (`mirror_corrupt`); keeps what orders made."""
-        path = self.path(origin.key)
-        async with self._alone(origin.key):
-            heads = await list_heads(self.git, origin, "HEAD", "refs/heads/*", "refs/tags/*")
-            await self._renew(origin, path, heads)
-            self._known[origin.key] = dict(heads.refs)
-        return Mirror(self.git, path, origin, heads)
-
     async def _bring(self, origin: RepositoryUrl, path: Path, heads: RemoteHeads) -> None:
         if not (path / "HEAD").exists():
             shutil.rmtree(path, ignore_errors=True)

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from agent_work_orders.errors import Permanent
-from agent_work_orders.repositories.git import Answer
+from agent_work_orders.repositories.git import GitResult
 from agent_work_orders.repositories.history import Commit
 from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.repositories.refname import check_sha, is_sha
@@ -68,7 +68,7 @@ def conflicted_files(data: bytes) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-async def _merge(mirror: Mirror, ours: str, commit: Commit) -> Answer:
+async def _merge(mirror: Mirror, ours: str, commit: Commit) -> GitResult:
     """Merge with the commit's own parent as the base. `--merge-base` needs git 2.40, so two
     commits with a common made-up parent say the same to older ones."""
     before = await _bare(mirror, await mirror.tree_of(commit.parents[0]))

@@ -7,7 +7,7 @@ import re
 import msgspec
 
 from agent_work_orders.errors import Environmental, Permanent, Transient
-from agent_work_orders.repositories.failure import said
+from agent_work_orders.repositories.failure import end_of_stderr
 from agent_work_orders.repositories.refname import is_sha
 from agent_work_orders.sandbox_manager import commit_size, leftovers
 from agent_work_orders.sandbox_manager.sandbox import Execution, LeftOut
@@ -35,7 +35,7 @@ def read_tree(done: Execution) -> Imported:
     if any(sign in done.stderr for sign in _UNREADABLE):
         raise Permanent(
             "changes_unreadable",
-            f"Some of the agent's changes cannot be read: {said(done.stderr)}",
+            f"Some of the agent's changes cannot be read: {end_of_stderr(done.stderr)}",
             hint="Retry, and tell the agent not to make such files.",
         )
     lines = done.stdout.decode("utf-8", "replace").splitlines() or [""]
@@ -54,7 +54,7 @@ def read_tree(done: Execution) -> Imported:
             )
         raise Environmental(
             "sandbox_commit_failed",
-            f"The agent's changes could not be committed: {said(done.stderr)}",
+            f"The agent's changes could not be committed: {end_of_stderr(done.stderr)}",
             hint="The workspace is kept; look at the files that git names.",
         )
     return Imported(
@@ -85,6 +85,6 @@ def setup_failed(stderr: bytes) -> Environmental:
         )
     return Environmental(
         "sandbox_setup_failed",
-        f"The sandbox could not be set up: {said(stderr)}",
+        f"The sandbox could not be set up: {end_of_stderr(stderr)}",
         hint="The words of git above say what it missed.",
     )

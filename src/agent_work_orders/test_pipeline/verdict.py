@@ -36,7 +36,7 @@ class SuiteResult(msgspec.Struct, frozen=True, kw_only=True):
     tail: str = ""
     """The end of the output."""
 
-    def shown(self) -> dict[str, Any]:
+    def as_output(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "command": list(self.command),
@@ -70,7 +70,6 @@ def judge_suite(
     counts: Counts | None,
     *,
     problem: str = "",
-    report_expected: bool = False,
 ) -> tuple[Verdict, str]:
     """A suite alone: its verdict and why."""
     if problem:

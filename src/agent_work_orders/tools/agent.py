@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from agent_work_orders.agent_executor.agent import Request
+from agent_work_orders.agent_executor.agent import AgentRequest
 from agent_work_orders.agent_executor.registry import Registry
-from agent_work_orders.command_loader import asked, catalogue, expansion, instructions
+from agent_work_orders.command_loader import catalogue, expansion, instructions, typed_prompt
 from agent_work_orders.tools.agent_attempt import Attempt, Means, Sink, committed
 from agent_work_orders.tools.agent_failure import Waits
 from agent_work_orders.tools.agent_history import Recall
@@ -69,7 +69,7 @@ class Agents:
     async def work(
         self,
         ctx: ToolContext,
-        prompt: Callable[[dict[str, bytes]], asked.Asked],
+        prompt: Callable[[dict[str, bytes]], typed_prompt.TypedPrompt],
         *,
         command: str | None,
         model: str | None,
@@ -79,7 +79,7 @@ class Agents:
         async with self.workspaces.own(ctx) as workspace:
             tree = await self._base_files(workspace)
             said = prompt(tree)
-            request = Request(
+            request = AgentRequest(
                 prompt=said.prompt,
                 command=command,
                 command_call=_iteration(ctx),
@@ -146,10 +146,10 @@ class AgentCommand:
         model: str | None = None,
         max_turns: int | None = None,
     ) -> JsonObject:
-        def prompt(tree: dict[str, bytes]) -> asked.Asked:
+        def prompt(tree: dict[str, bytes]) -> typed_prompt.TypedPrompt:
             found = catalogue.load(tree).get(command)
             text = expansion.expand(found, arguments or [], context=_context(ctx, feedback))
-            return asked.Asked(prompt=text, command=found)
+            return typed_prompt.TypedPrompt(prompt=text, command=found)
 
         return await self._agents.work(
             ctx, prompt, command=command, model=model, max_turns=max_turns
@@ -178,11 +178,11 @@ class AgentPrompt:
         model: str | None = None,
         max_turns: int | None = None,
     ) -> JsonObject:
-        def written(tree: dict[str, bytes]) -> asked.Asked:
-            said = asked.resolve(prompt, catalogue.load(tree))
+        def written(tree: dict[str, bytes]) -> typed_prompt.TypedPrompt:
+            said = typed_prompt.resolve(prompt, catalogue.load(tree))
             if not feedback:
                 return said
-            whole = f"{said.prompt}\n{asked.embed(feedback, 'feedback')}"
+            whole = f"{said.prompt}\n{typed_prompt.embed(feedback, 'feedback')}"
             return msgspec.structs.replace(said, prompt=whole)
 
         return await self._agents.work(ctx, written, command=None, model=model, max_turns=max_turns)

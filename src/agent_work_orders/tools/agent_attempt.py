@@ -20,14 +20,14 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from agent_work_orders.agent_executor import transcript
-from agent_work_orders.agent_executor.agent import Agent, AgentError, Entry, Request, Turn
-from agent_work_orders.command_loader import asked, catalogue
-from agent_work_orders.errors import Failed, Permanent
+from agent_work_orders.agent_executor.agent import Agent, AgentError, AgentRequest, Entry, Turn
+from agent_work_orders.command_loader import catalogue, typed_prompt
+from agent_work_orders.errors import Failed, Held, Permanent
 from agent_work_orders.tools import agent_earlier, commit_message
 from agent_work_orders.tools.agent_earlier import Earlier
 from agent_work_orders.tools.agent_failure import Waits, meaning
 from agent_work_orders.tools.agent_history import History, Recall
-from agent_work_orders.tools.tool import COMMIT_S, JsonObject, Parked, Stall, ToolContext
+from agent_work_orders.tools.tool import COMMIT_S, JsonObject, Stall, ToolContext
 from agent_work_orders.tools.workspaces import Workspace, work_of
 from agent_work_orders.workflow_engine.events import Usage
 
@@ -63,7 +63,7 @@ class Attempt:
         ctx: ToolContext,
         agent: Agent,
         workspace: Workspace,
-        request: Request,
+        request: AgentRequest,
         means: Means,
         tree: dict[str, bytes],
     ) -> None:
@@ -96,7 +96,7 @@ class Attempt:
             if sha is None and not turn.text and not turn.saw_end:
                 silent = AgentError(kind="no_output", message="it said and changed nothing")
                 raise meaning(silent, ctx.now_ms())
-        except (Failed, Parked) as ended:
+        except (Failed, Held) as ended:
             await self._interrupted(ended)
             ctx.log("agent_command_failed", level="warning", command_name=name, agent=agent.name)
             raise
@@ -149,14 +149,14 @@ class Attempt:
             waiting = self._ctx.prompts()
             if not waiting:
                 break
-            said = asked.resolve(waiting[0].text, catalogue.load(self._tree)).prompt
+            said = typed_prompt.resolve(waiting[0].text, catalogue.load(self._tree)).prompt
             more = msgspec.structs.replace(self._request, prompt=said, session_id=turn.session_id)
             more = await self._remembering(more, files_kept=True)
             turn = await self._turn(more, turn.cumulative_cost_usd)
             self._ctx.delivered(waiting[0].prompt_id)
         return turn
 
-    async def _remembering(self, request: Request, *, files_kept: bool) -> Request:
+    async def _remembering(self, request: AgentRequest, *, files_kept: bool) -> AgentRequest:
         history = History(self._means.recall, self._means.redact)
         return await history.give(
             self._ctx.order.order_id,
@@ -166,7 +166,7 @@ class Attempt:
             files_kept=files_kept,
         )
 
-    async def _turn(self, request: Request, previous_cost_usd: float | None) -> Turn:
+    async def _turn(self, request: AgentRequest, previous_cost_usd: float | None) -> Turn:
         ctx = self._ctx
         metered = Usage()
 
@@ -219,7 +219,7 @@ class Attempt:
             tree, [parent], message, author=author, at_ms=at_ms
         )
 
-    async def _interrupted(self, ended: Failed | Parked) -> None:
+    async def _interrupted(self, ended: Failed | Held) -> None:
         """What was left is kept in the mirror, not on the branch: to go on with, or as evidence."""
         ctx, workspace = self._ctx, self._workspace
         if self._committing and isinstance(ended, Permanent):
@@ -254,7 +254,7 @@ def transcript_of(ctx: ToolContext) -> str:
     return f"{child}/{ctx.path}" if child else ctx.path
 
 
-def command_name(request: Request) -> str:
+def command_name(request: AgentRequest) -> str:
     return f"/{request.command}" if request.command else "prompt"
 
 

@@ -7,8 +7,9 @@ from typing import assert_never
 import msgspec
 
 from agent_work_orders.agent_executor.agent import AgentError
-from agent_work_orders.errors import Environmental, Failed, Permanent, Transient
-from agent_work_orders.tools.tool import MODEL_QUOTA, MODEL_UNAVAILABLE, Parked, Stall
+from agent_work_orders.errors import Environmental, Failed, Held, Permanent, Transient
+from agent_work_orders.tools.tool import Stall
+from agent_work_orders.workflow_engine.waiting import MODEL_QUOTA, MODEL_UNAVAILABLE
 
 # What an agent says of the future is its word only: never longer than a week, a quota's longest.
 LONGEST_NAMED_MS = 7 * 24 * 3_600_000
@@ -41,7 +42,7 @@ WAITS = Waits()
 
 def meaning(
     error: AgentError, now_ms: int, *, waits: Waits = WAITS, stall: Stall | None = None
-) -> Failed | Parked:
+) -> Failed | Held:
     """What to raise. `stall`: what was waited for already, without success."""
     message = error.message or error.kind
     stall = stall or Stall()
@@ -61,7 +62,7 @@ def meaning(
                     hint="Check the network and the model's status, then retry: work is kept.",
                 )
             named_ms = error.retry_at_ms
-            return Parked(MODEL_UNAVAILABLE, waits.until_ms(now_ms, stall.count, named_ms))
+            return Held(MODEL_UNAVAILABLE, waits.until_ms(now_ms, stall.count, named_ms))
         case "invalid_request":
             return Permanent(
                 "agent_request_invalid",
@@ -69,7 +70,7 @@ def meaning(
                 hint="Check the model's name and the agent's options.",
             )
         case "rate_limit":
-            return Parked(MODEL_QUOTA, waits.until_ms(now_ms, stall.count, error.retry_at_ms))
+            return Held(MODEL_QUOTA, waits.until_ms(now_ms, stall.count, error.retry_at_ms))
         case "max_turns" | "budget":
             return Permanent(
                 "agent_limit_reached",

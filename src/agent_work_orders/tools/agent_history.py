@@ -12,7 +12,7 @@ from collections.abc import Callable
 import msgspec
 
 from agent_work_orders.agent_executor import resume
-from agent_work_orders.agent_executor.agent import Entry, Request
+from agent_work_orders.agent_executor.agent import AgentRequest, Entry
 from agent_work_orders.errors import Failed, Refused
 from agent_work_orders.sandbox_manager.sandbox import Sandbox
 
@@ -26,8 +26,8 @@ class History:
         self._redact = redact
 
     async def give(
-        self, order_id: str, task: str, sandbox: Sandbox, request: Request, *, files_kept: bool
-    ) -> Request:
+        self, order_id: str, task: str, sandbox: Sandbox, request: AgentRequest, *, files_kept: bool
+    ) -> AgentRequest:
         """The request with a note of where the record is, if there is one."""
         entries = await asyncio.to_thread(self._recall, order_id, task)
         record = resume.record(entries)

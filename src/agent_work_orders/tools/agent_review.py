@@ -13,10 +13,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from agent_work_orders.command_loader import asked, prompts
+from agent_work_orders.command_loader import prompts, typed_prompt
 from agent_work_orders.security import untrusted
 from agent_work_orders.tools.agent import Agents
-from agent_work_orders.tools.hub import listing
+from agent_work_orders.tools.hub_tool import listing
 from agent_work_orders.tools.schema import fields, flag, integer, nullable, text
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 from agent_work_orders.workflow_engine.catalogue import ToolInfo
@@ -112,13 +112,13 @@ class AgentReview:
         model: str | None = None,
         max_turns: int | None = None,
     ) -> JsonObject:
-        def prompt(tree: Mapping[str, bytes]) -> asked.Asked:
+        def prompt(tree: Mapping[str, bytes]) -> typed_prompt.TypedPrompt:
             values = {"prTitle": title, "prBody": body, "files": change(files)}
             written = prompts.render("pull_request_review", values, tree) + FORM
             if feedback:
                 said = untrusted.block("feedback", feedback)
                 written += f"\nYour last answer could not be used:\n\n{said}\n"
-            return asked.Asked(prompt=written)
+            return typed_prompt.TypedPrompt(prompt=written)
 
         done = await self._agents.work(ctx, prompt, command=None, model=model, max_turns=max_turns)
         session = {"session_id": done["session_id"], "scripted": done["scripted"]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agent_work_orders.errors import Permanent
-from agent_work_orders.tools.hub import NUMBER, HubTool, head_of, number_of, remembered
+from agent_work_orders.tools.hub_tool import NUMBER, HubTool, head_of, number_of, remembered
 from agent_work_orders.tools.schema import fields, flag, integer, nullable, text
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 from agent_work_orders.workflow_engine.catalogue import ToolInfo

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_work_orders.github_integration.forge import ChangedFile
-from agent_work_orders.tools.hub import NUMBER, HubTool, listing, number_of
+from agent_work_orders.tools.hub_tool import NUMBER, HubTool, listing, number_of
 from agent_work_orders.tools.schema import fields, flag, integer, text, texts
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 from agent_work_orders.workflow_engine.catalogue import ToolInfo

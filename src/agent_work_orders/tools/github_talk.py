@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from agent_work_orders.errors import NotFound
-from agent_work_orders.tools.hub import HEAD, NUMBER, HubTool, head_of, number_of, remembered
+from agent_work_orders.tools.hub_tool import HEAD, NUMBER, HubTool, head_of, number_of, remembered
 from agent_work_orders.tools.schema import fields, flag, integer, nullable, text, texts
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 from agent_work_orders.workflow_engine.catalogue import ToolInfo

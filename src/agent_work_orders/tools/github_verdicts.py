@@ -16,7 +16,7 @@ from agent_work_orders.github_integration.forge import (
     Repository,
     Review,
 )
-from agent_work_orders.tools.hub import HEAD, NUMBER, HubTool, head_of, listing, number_of
+from agent_work_orders.tools.hub_tool import HEAD, NUMBER, HubTool, head_of, listing, number_of
 from agent_work_orders.tools.schema import fields, integer, nullable, text
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 from agent_work_orders.workflow_engine.catalogue import ToolInfo

@@ -49,8 +49,8 @@ class Exec:
         ctx.log("sandbox_command_executed", command=argv[0], exit_code=done.exit_code)
         outputs: JsonObject = {
             "exit_code": done.exit_code,
-            "stdout": shown(done.stdout),
-            "stderr": shown(done.stderr),
+            "stdout": end_of_output(done.stdout),
+            "stderr": end_of_output(done.stderr),
             "success": done.success,
         }
         if done.ended == "timed_out":
@@ -83,7 +83,7 @@ def check_command(argv: list[Any], env: Mapping[str, Any]) -> None:
         )
 
 
-def shown(output: bytes) -> str:
+def end_of_output(output: bytes) -> str:
     """The end of an output as text."""
     cut = output[-SHOWN_BYTES:]
     return cut.decode("utf-8", "replace")

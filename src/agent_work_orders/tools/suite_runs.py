@@ -19,7 +19,7 @@ from agent_work_orders.test_pipeline.counting import Counts
 from agent_work_orders.test_pipeline.detection import Found, Repository, Suite
 from agent_work_orders.test_pipeline.environment import Missing
 from agent_work_orders.test_pipeline.verdict import SuiteResult, judge_suite
-from agent_work_orders.tools.sandbox import check_command, shown
+from agent_work_orders.tools.sandbox import check_command, end_of_output
 from agent_work_orders.tools.tool import ToolContext
 
 TAIL_CHARS = 4_000
@@ -220,7 +220,7 @@ class Runner:
         if not made.success or not folder.startswith("/"):
             raise Environmental(
                 "sandbox_setup_failed",
-                f"No folder for the tests could be made: {shown(made.stderr)[:200]}",
+                f"No folder for the tests could be made: {end_of_output(made.stderr)[:200]}",
                 hint="See whether the disk of the data directory is full.",
             )
         self._env = {
@@ -316,4 +316,4 @@ def _text(done: Execution) -> str:
 
 
 def tail(done: Execution) -> str:
-    return (shown(done.stdout) + "\n" + shown(done.stderr)).strip()[-TAIL_CHARS:]
+    return (end_of_output(done.stdout) + "\n" + end_of_output(done.stderr)).strip()[-TAIL_CHARS:]

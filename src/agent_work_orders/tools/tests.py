@@ -192,7 +192,7 @@ def _outputs(outcome: Outcome, judged: Judgement, compared: Sequence[SuiteResult
         "skipped": sum(result.counts.skipped for result in results),
         "summary": judged.summary[:SUMMARY_CHARS],
         "changes": list(judged.changes),
-        "suites": [result.shown() for result in results],
+        "suites": [result.as_output() for result in results],
         "report": outcome.report,
         "command": list(results[0].command) if results else [],
     }

@@ -1,13 +1,14 @@
 """The contract between a tool and the engine that performs it.
 
-A tool raises `errors.Failed` subclasses for what went wrong and returns outputs (a JSON object)
-for what went right; `engines/perform.py` alone turns either into an event. Whatever a tool
-writes to the world goes through `ctx.once`. Cancellation is `asyncio.CancelledError`.
+A tool raises `errors.Failed` subclasses for what went wrong, `errors.Held` when it cannot go on
+before a known time, and returns outputs (a JSON object) for what went right; `engines/perform.py`
+alone turns these into events. Whatever a tool writes to the world goes through `ctx.once`.
+Cancellation is `asyncio.CancelledError`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -20,19 +21,6 @@ JsonObject = dict[str, Any]
 # What an agent's tree, its pack, its import and a copy may take together, each within limits of its
 # own (sandbox_manager/git_steps.py, repositories/mirror.py).
 COMMIT_S = 45 * 60.0
-MODEL_UNAVAILABLE = "model_unavailable"
-MODEL_QUOTA = "model_quota"
-DISK_FULL = "disk_full"
-
-
-class Parked(Exception):
-    """Raised by a tool that cannot go on before a known time (a quota, an outage). It is no try:
-    what waits this way must bound itself and wait longer each time (see `ToolContext.stall`)."""
-
-    def __init__(self, reason: str, until_ms: int) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.until_ms = until_ms
 
 
 class Stall(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,6 +142,3 @@ class Tool(Protocol):
     info: ToolInfo
 
     async def __call__(self, ctx: ToolContext, *args: Any, **inputs: Any) -> JsonObject: ...
-
-
-Tools = Mapping[str, Tool]

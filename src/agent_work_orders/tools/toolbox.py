@@ -17,7 +17,7 @@ from agent_work_orders.tools import (
 )
 from agent_work_orders.tools.agent import AgentCommand, AgentPrompt, Agents
 from agent_work_orders.tools.agent_review import AgentReview
-from agent_work_orders.tools.hub import HubTool
+from agent_work_orders.tools.hub_tool import HubTool
 from agent_work_orders.tools.tool import Tool
 from agent_work_orders.tools.workspaces import Workspaces
 from agent_work_orders.workflow_engine.catalogue import Catalogue, ToolInfo

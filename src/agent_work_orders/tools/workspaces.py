@@ -21,7 +21,7 @@ from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import order_ref
 from agent_work_orders.sandbox_manager.sandbox import LeftOut, Sandbox, Sandboxes, Spec
 from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
-from agent_work_orders.tools import commit_message, standing
+from agent_work_orders.tools import commit_message, order_branch
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 
 LEFT_OUT = "What builds and tests left behind and was not committed: the first names"
@@ -95,7 +95,7 @@ class Workspace(msgspec.Struct, kw_only=True):
     async def _note(self) -> None:
         """After the mirror: what it must have is never more than what it has."""
         at = (self.mirror.key, self.order_id, self.base_sha, self.head_sha)
-        await standing.note(self.mirrors, *at)
+        await order_branch.note(self.mirrors, *at)
 
     async def reset(self) -> None:
         """The workspace as of the order's head."""
@@ -198,7 +198,7 @@ class Workspaces:
         the task was shown. Whoever has the workspace can rely on it until they leave it."""
         if ctx.approved_head is None:
             return
-        head = await standing.head_of(self._mirrors, ctx.order.repository, ctx.order.order_id)
+        head = await order_branch.head_of(self._mirrors, ctx.order.repository, ctx.order.order_id)
         if head == ctx.approved_head:
             return
         mirror = self._mirrors.at(ctx.order.repository)
@@ -243,7 +243,7 @@ class Workspaces:
 
     async def _tested_in(self, ctx: ToolContext, name: str) -> Workspace:
         base = await self.base(ctx)
-        base_sha, head = await standing.found(
+        base_sha, head = await order_branch.found(
             self._mirrors, ctx.order.repository_url, ctx.order.order_id, str(base["base_sha"])
         )
         found = await self._ready(name)
@@ -269,7 +269,7 @@ class Workspaces:
         if found is not None:
             return found
         base = await self.base(ctx)
-        mirror, base_sha, head = await standing.stand(
+        mirror, base_sha, head = await order_branch.restored(
             self._mirrors, order.repository_url, order.order_id, str(base["base_sha"])
         )
         before = self._open.get(order.order_id)

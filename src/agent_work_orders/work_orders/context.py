@@ -18,7 +18,7 @@ from agent_work_orders.engines.perform import Log
 from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.github_integration.hook import Hook
 from agent_work_orders.github_integration.local_forge import LocalForge
-from agent_work_orders.github_integration.quota import Standing
+from agent_work_orders.github_integration.quota import QuotaReport
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.sandbox_manager.sandbox import Sandboxes
 from agent_work_orders.state_manager.store import Store
@@ -48,7 +48,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 class GitHubLink(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of GitHub beside its repositories, where it is configured."""
 
-    standing: Callable[[], Standing]
+    quota_report: Callable[[], QuotaReport]
     hook: Hook | None = None
     """Of the App, where deliveries that failed can be asked for again."""
 

@@ -22,7 +22,7 @@ from agent_work_orders.state_manager.records import (
     OrderPage,
     OrderRecord,
 )
-from agent_work_orders.tools import commit_message, standing
+from agent_work_orders.tools import commit_message, order_branch
 from agent_work_orders.work_orders import find
 from agent_work_orders.work_orders.context import Context
 from agent_work_orders.work_orders.read_side import projection
@@ -37,7 +37,6 @@ NO_PROGRESS = Progress(
     lines_added=0,
     lines_removed=0,
     last_commit_message=None,
-    last_commit_at_ms=None,
 )
 
 
@@ -200,4 +199,4 @@ async def span(context: Context, row: OrderRecord) -> tuple[str, str] | None:
     if entry is None or entry.receipt is None:
         return None
     first = str(entry.receipt["base_sha"])
-    return await standing.span(context.mirrors, row.repository, order_id, first)
+    return await order_branch.span(context.mirrors, row.repository, order_id, first)

@@ -16,7 +16,7 @@ from typing import Any
 from agent_work_orders.engines.engine import Change
 from agent_work_orders.errors import AgentWorkOrdersError, Refused
 from agent_work_orders.ids import order_of
-from agent_work_orders.tools.standing import head_of
+from agent_work_orders.tools.order_branch import head_of
 from agent_work_orders.work_orders import find
 from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.order_facts import facts_of

@@ -26,7 +26,7 @@ from agent_work_orders.state_manager.branches import Branch
 from agent_work_orders.state_manager.files import crate
 from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
 from agent_work_orders.state_manager.store import Store
-from agent_work_orders.tools import standing
+from agent_work_orders.tools import order_branch
 from agent_work_orders.work_orders.backup import BUNDLES
 
 OLD_FORMAT = b"SQLite format 3\0"
@@ -206,7 +206,7 @@ async def _need_commits(store: Store, mirrors: Mirrors, order_id: str) -> None:
         )
         await store.branches.keep(known)
     if known is not None and known.head_sha != known.base_sha:
-        await standing.span(mirrors, row.repository, order_id, known.base_sha)
+        await order_branch.span(mirrors, row.repository, order_id, known.base_sha)
 
 
 def _sync(folder: Path) -> None:

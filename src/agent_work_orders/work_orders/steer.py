@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from agent_work_orders import ids
-from agent_work_orders.command_loader import asked, catalogue
+from agent_work_orders.command_loader import catalogue, typed_prompt
 from agent_work_orders.errors import Conflict, NotFound, Refused
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.records import OrderRecord
@@ -33,7 +33,7 @@ async def prompt(context: LiveContext, wanted: str, text: str, caller: Caller) -
     run = await find.run_of(context, row.agent_work_order_id)
     if run.stage != "active":
         raise _refuse(run, "prompted", _HINTS["prompt"])
-    asked.resolve(text, catalogue.load(await _commands(context, row)))
+    typed_prompt.resolve(text, catalogue.load(await _commands(context, row)))
     prompt_id = ids.new_id("prompt")
     event = on.PromptReceived(
         at_ms=context.clock.now_ms(), prompt_id=prompt_id, text=text, by=caller.name

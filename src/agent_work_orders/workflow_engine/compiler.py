@@ -32,7 +32,7 @@ from agent_work_orders.workflow_engine.scopes import (
     foreach_outputs,
     group_outputs,
     repeat_outputs,
-    shown,
+    task_schema,
 )
 from agent_work_orders.workflow_engine.shapes import Schema
 from agent_work_orders.workflow_engine.yaml_source import Finding, Path, Problem, locate
@@ -163,7 +163,7 @@ class _Compiling:
         # Tasks on a circle come last: they are wrong already, but may have other problems.
         for name in dict.fromkeys([*scope.ordered, *scope.tasks]):
             task, outputs = self._task(scope.tasks[name], scope, (*at, name), phase)
-            scope.schemas[name] = shown(outputs)
+            scope.schemas[name] = task_schema(outputs)
             found[name] = task
         tasks = {name: found[name] for name in scope.tasks}
         return Body(tasks=tasks, dependants=scope.dependants)

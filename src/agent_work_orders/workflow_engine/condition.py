@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from agent_work_orders.errors import Refused
-from agent_work_orders.workflow_engine.template import Reference, shorten
+from agent_work_orders.workflow_engine.template_values import Reference, shorten
 
 if TYPE_CHECKING:
     from cel_expr_python import cel

@@ -10,7 +10,7 @@ from agent_work_orders.workflow_engine.events import ApprovalDecided, ApprovalSh
 from agent_work_orders.workflow_engine.work import Work, permanent
 
 
-def shown(work: Work, event: ApprovalShown) -> bool:
+def approval_shown(work: Work, event: ApprovalShown) -> bool:
     """What people see with the open question. Unless it is what they saw already."""
     if not work.known(event.path) or work.run.stage != "active":
         return False

@@ -138,6 +138,7 @@ class TaskParked(Event, frozen=True, kw_only=True, tag="task_parked"):
     path: str
     attempt: int
     reason: str
+    """Of `waiting.WaitingReason`; text, since journals outlive the list."""
     until_ms: int
     usage: Usage | None = None
     prompts: tuple[str, ...] = ()

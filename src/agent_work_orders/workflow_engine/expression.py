@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.parser import Parser
 
-from agent_work_orders.workflow_engine.template import (
+from agent_work_orders.workflow_engine.template_values import (
     MAX_RENDERED_CHARS,
     Expression,
     Missing,

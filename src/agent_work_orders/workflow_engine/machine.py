@@ -33,6 +33,7 @@ from agent_work_orders.workflow_engine.ascent import settle
 from agent_work_orders.workflow_engine.descent import dispatch, open_group
 from agent_work_orders.workflow_engine.names import visible
 from agent_work_orders.workflow_engine.run import ENDED, ROOT, Outcome, Run, TaskRun
+from agent_work_orders.workflow_engine.waiting import CIRCUIT_OPEN
 from agent_work_orders.workflow_engine.work import Work, permanent, timer_name
 
 # A task whose performer keeps dying would otherwise take the server down for ever.
@@ -41,8 +42,6 @@ MAX_LOSSES = 50
 MAX_PARKS = 1000
 # A person reads the first few.
 MAX_DENIALS = 50
-# It waits for what others found out; it has not tried anything itself.
-CIRCUIT_OPEN = "circuit_open"
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -79,7 +78,7 @@ def _apply(work: Work, event: on.AnyEvent) -> bool:
         case on.TimerFired():
             return _timer_fired(work, event)
         case on.ApprovalShown():
-            return decision.shown(work, event)
+            return decision.approval_shown(work, event)
         case on.ApprovalDecided():
             return decision.decided(work, event)
         case on.PromptReceived():
@@ -210,6 +209,7 @@ def _parked(work: Work, task: TaskRun, event: on.TaskParked) -> None:
         work.fail(event.path, permanent("parked_too_often", message, hint))
         return
     work.put(event.path, parks=task.parks + 1)
+    # Where the circuit is open it has not tried anything itself.
     if event.reason != CIRCUIT_OPEN:
         moved = event.usage is not None and event.usage.turns > 0
         first_ms = task.stalled_ms if task.stalled_ms is not None and not moved else event.at_ms

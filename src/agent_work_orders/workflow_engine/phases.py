@@ -7,6 +7,12 @@ from typing import Literal
 import msgspec
 
 from agent_work_orders.workflow_engine.run import ENDED, ROOT, Run, TaskRun, inside, scope_of
+from agent_work_orders.workflow_engine.waiting import (
+    Reason,
+    because_of_failure,
+    before_retry,
+    recorded,
+)
 
 # What brings an order's work to where others see it.
 PUBLISHING = frozenset({"forge.open_pull_request", "git.push", "github.review", "github.check"})
@@ -23,7 +29,7 @@ class PhaseSpan(msgspec.Struct, frozen=True, kw_only=True):
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """What a run that does not move waits for (`approval`, `model_quota`…), and until when."""
 
-    reason: str
+    reason: Reason
     until_ms: int | None = None
     path: str | None = None
 
@@ -57,18 +63,19 @@ def waiting(run: Run) -> Waiting | None:
     for path, task in run.tasks.items():
         if task.halted:
             code = task.failure.code if task.failure else "failure"
-            found.append((0, 0, path, Waiting(reason=f"failure: {code}", path=path)))
+            found.append((0, 0, path, Waiting(reason=because_of_failure(code), path=path)))
         elif task.state == "awaiting_approval" and task.gate is not None:
             until = task.gate.expires_ms
             found.append((1, until, path, Waiting(reason="approval", until_ms=until, path=path)))
         elif task.wait in ("parked", "retry"):
-            reason = task.reason if task.wait == "parked" else f"retry: {task.reason}"
+            parked = task.wait == "parked"
+            reason = recorded(task.reason) if parked else before_retry(task.reason)
             until = task.until_ms or 0
             found.append(
                 (2, until, path, Waiting(reason=reason, until_ms=task.until_ms, path=path))
             )
     if run.paused == "asked":
-        return Waiting(reason=run.pause_reason or "paused")
+        return Waiting(reason=recorded(run.pause_reason or "paused"))
     return min(found, key=lambda row: row[:3])[3] if found else None
 
 

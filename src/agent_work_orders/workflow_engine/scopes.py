@@ -16,7 +16,7 @@ from agent_work_orders.workflow_engine import graph, shapes
 from agent_work_orders.workflow_engine.definition import TaskDef
 from agent_work_orders.workflow_engine.fields import did_you_mean
 from agent_work_orders.workflow_engine.shapes import Schema
-from agent_work_orders.workflow_engine.template import Reference
+from agent_work_orders.workflow_engine.template_values import Reference
 
 _FAILURE: Schema = {
     "type": ["object", "null"],
@@ -32,7 +32,7 @@ Trouble = tuple[str, str]
 """Message and hint."""
 
 
-def shown(outputs: Schema) -> dict[str, Any]:
+def task_schema(outputs: Schema) -> dict[str, Any]:
     """What `tasks.<id>` is, for a task with these outputs."""
     properties = {"state": {"type": "string"}, "outputs": outputs, "failure": _FAILURE}
     return {"type": "object", "properties": properties}

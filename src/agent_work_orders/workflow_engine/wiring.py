@@ -11,7 +11,7 @@ from agent_work_orders.workflow_engine import condition, graph, shapes, template
 from agent_work_orders.workflow_engine.fields import did_you_mean, kind_of
 from agent_work_orders.workflow_engine.scopes import Scope, View
 from agent_work_orders.workflow_engine.shapes import Schema
-from agent_work_orders.workflow_engine.template import Reference
+from agent_work_orders.workflow_engine.template_values import Reference
 from agent_work_orders.workflow_engine.yaml_source import Path
 
 Report = Callable[[Path, str, str], None]

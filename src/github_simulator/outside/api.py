@@ -164,8 +164,8 @@ class Api:
         return answer
 
     def _rate_limit(self, key: str) -> Answer:
-        core = self._limits.shown(key)
-        other = self._limits.shown(key, "graphql")
+        core = self._limits.rate_of(key)
+        other = self._limits.rate_of(key, "graphql")
         search = {**core, "limit": 30, "remaining": 30, "used": 0}
         resources = {"core": core, "graphql": other, "search": search}
         return Answer(body={"resources": resources, "rate": core})
@@ -190,7 +190,7 @@ class Api:
             await exchange.answer(answer.status, headers, content)
 
     def _headers(self, key: str, pool: str) -> dict[str, str]:
-        shown = self._limits.said(key, pool)
+        shown = self._limits.tell_rate(key, pool)
         return {
             "server": "github.com",
             "date": self._date(),
@@ -263,7 +263,6 @@ class Api:
                 remaining=exchange.remaining,
                 told_for_ms=told,
                 fault="" if fault is None else fault.kind,
-                user_agent=exchange.request.headers.get("user-agent", ""),
             )
         )
 

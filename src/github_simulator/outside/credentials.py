@@ -20,7 +20,7 @@ import msgspec
 from agent_work_orders import ids
 from github_simulator.asking.access import LEVELS
 from github_simulator.outside import app_jwt, door_rules
-from github_simulator.things.accounts import Account, App, Installation
+from github_simulator.things.accounts import Account, Installation
 from github_simulator.things.actor import EVERYTHING, NOBODY, Actor
 from github_simulator.world import World, covers
 
@@ -102,9 +102,6 @@ class Credentials:
         token = self._tokens.get(presented(authorization or "")[1])
         if token is not None:
             token.revoked = True
-
-    def app_token(self, app: App, private_key: str) -> str:
-        return app_jwt.fresh(private_key, app.id, self._world.now_ms())
 
     def _keep(self, token: Token) -> Token:
         self._tokens[token.value] = token

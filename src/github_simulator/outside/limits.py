@@ -124,7 +124,7 @@ class Limits:
         self._tell(budget, now, "core")
         return self._secondary("fault", budget, now)
 
-    def shown(self, key: str, pool: str = "core") -> dict[str, int]:
+    def rate_of(self, key: str, pool: str = "core") -> dict[str, int]:
         """`limit`, `remaining`, `reset` (epoch seconds), `used` as the headers say them."""
         window = self._budget(key).windows[pool]
         limit = self._limit(key, pool)
@@ -139,9 +139,9 @@ class Limits:
             "used": used,
         }
 
-    def said(self, key: str, pool: str = "core") -> dict[str, int]:
+    def tell_rate(self, key: str, pool: str = "core") -> dict[str, int]:
         """The same for an answer that goes out now: who reads `remaining: 0` has been told."""
-        shown = self.shown(key, pool)
+        shown = self.rate_of(key, pool)
         if shown["remaining"] == 0:
             self._tell(self._budget(key), self._clock.now_ms(), pool)
         return shown

@@ -27,7 +27,6 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     remaining: int | None = None
     told_for_ms: int | None = None
     fault: str = ""
-    user_agent: str = ""
 
 
 class Requests:

@@ -1,5 +1,7 @@
 /** Why an order stands still or failed, and what to do, in plain words. */
 
+import { type WaitingReason } from "./waiting-reason";
+
 /** What is looked at of an order of the API. */
 export interface OrderLike {
   agent_work_order_id: string;
@@ -23,7 +25,7 @@ export interface WaitingExplanation {
   until: string | null;
 }
 
-const BY_REASON: Record<string, Omit<WaitingExplanation, "until">> = {
+const BY_REASON = {
   approval: {
     title: "Waiting for an approval",
     next: "Look at what is asked for, then approve or reject it.",
@@ -79,13 +81,17 @@ const BY_REASON: Record<string, Omit<WaitingExplanation, "until">> = {
     next: "It failed several times in a row and is tried again by itself. If this stays so, check the model's status and the network.",
     needsPerson: false,
   },
-};
+} satisfies Record<WaitingReason, Omit<WaitingExplanation, "until">>;
+
+function isKnown(reason: string): reason is WaitingReason {
+  return Object.hasOwn(BY_REASON, reason);
+}
 
 /** Null for an order that does not wait. An order at work may have a reason too: one task of many. */
 export function explainWaiting(order: OrderLike): WaitingExplanation | null {
   const reason = order.waiting_reason ?? "";
   const until = order.waiting_until;
-  const known = Object.hasOwn(BY_REASON, reason) ? BY_REASON[reason] : undefined;
+  const known = isKnown(reason) ? BY_REASON[reason] : undefined;
   if (order.status === "pending") return known ? { ...known, until } : null;
   if (order.status !== "waiting" && order.status !== "paused") return null;
   if (reason.startsWith("failure")) {

@@ -101,7 +101,7 @@ def _event_loop(pauses: Pauses, caller: Caller) -> views.Json:
 def _github(house: House, caller: Caller) -> views.Json | None:
     if house.context.github is None:
         return None
-    now = house.context.github.standing()
+    now = house.context.github.quota_report()
     totals = ("under_way", "waiting", "sent", "held", "limited", "failed")
     return {
         **{name: getattr(now, name) for name in totals},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_work_orders.engines.embedded.held import restore
+from agent_work_orders.engines.embedded.kept_run import restore
 from agent_work_orders.errors import Conflict
 from agent_work_orders.state_manager.journal import Journal, Quarantined
 from agent_work_orders.workflow_engine.run import Run

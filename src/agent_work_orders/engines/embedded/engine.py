@@ -16,12 +16,18 @@ from typing import Any
 from agent_work_orders.clock import Clock
 from agent_work_orders.engines.embedded.ahead import Ahead
 from agent_work_orders.engines.embedded.alarm import Alarm
-from agent_work_orders.engines.embedded.held import First, Held, Pending, effect_id, to_commit
+from agent_work_orders.engines.embedded.kept_run import (
+    First,
+    KeptRun,
+    Pending,
+    effect_id,
+    to_commit,
+)
 from agent_work_orders.engines.embedded.lanes import Lanes, Limits, Starts, Takes
 from agent_work_orders.engines.embedded.memory import Memory
 from agent_work_orders.engines.embedded.worker import Job, Worker
 from agent_work_orders.engines.engine import Change, Observer
-from agent_work_orders.engines.perform import Desk
+from agent_work_orders.engines.perform import Performer
 from agent_work_orders.errors import AgentWorkOrdersError, NotFound, Unavailable
 from agent_work_orders.state_manager.journal import Commit, Journal, LoadedRun, Quarantined
 from agent_work_orders.workflow_engine import effects as ask
@@ -37,7 +43,7 @@ class EmbeddedEngine:
     def __init__(
         self,
         journal: Journal,
-        desk: Desk,
+        performer: Performer,
         clock: Clock,
         *,
         limits: Limits | None = None,
@@ -56,7 +62,7 @@ class EmbeddedEngine:
         self._lanes: Lanes[Job] = Lanes(self._limits)
         self._alarm = Alarm(clock, self._fire)
         self.ahead = Ahead()
-        self._worker = Worker(self, desk, clock)
+        self._worker = Worker(self, performer, clock)
         self._epoch = 0
         self._state = "new"
         self._reason = ""
@@ -86,37 +92,37 @@ class EmbeddedEngine:
 
     async def submit(self, run_id: str, plan: Plan, submitted: on.Submitted) -> Run:
         self._check_open(new=True)
-        held = self.find(run_id)
-        if held is None:
-            new = Held(fresh(run_id, plan, submitted.plan_hash), 0)
+        kept = self.find(run_id)
+        if kept is None:
+            new = KeptRun(fresh(run_id, plan, submitted.plan_hash), 0)
             new.first = self._first
             step = await self.ahead.step(new, submitted)
             self._check_open(new=True)
-            held = self.find(run_id) or self._begun(new, submitted, step)
-        await self._saved(held)
-        return held.durable
+            kept = self.find(run_id) or self._begun(new, submitted, step)
+        await kept.saved()
+        return kept.durable
 
     async def post(self, run_id: str, event: on.AnyEvent) -> bool:
         self._check_open()
-        held = self._known(run_id)
-        step = await self.ahead.step(held, event)
+        kept = self._known(run_id)
+        step = await self.ahead.step(kept, event)
         self._check_open()
-        if self._known(run_id) is not held:  # loaded anew, after trouble
-            held, step = self._known(run_id), None
-        taken = self.apply(held, event, step=step)
+        if self._known(run_id) is not kept:  # loaded anew, after trouble
+            kept, step = self._known(run_id), None
+        taken = self.apply(kept, event, step=step)
         # Also an event that changed nothing may rest on one that is not durable yet.
-        await self._saved(held)
+        await kept.saved()
         return taken
 
-    def _known(self, run_id: str) -> Held:
-        held = None if run_id in self._memory.left else self.find(run_id)
-        if held is None:
+    def _known(self, run_id: str) -> KeptRun:
+        kept = None if run_id in self._memory.left else self.find(run_id)
+        if kept is None:
             raise NotFound("run_unknown", f"there is no run {run_id}", hint="See `awo list`.")
-        return held
+        return kept
 
     async def run(self, run_id: str) -> Run | None:
-        held = self.find(run_id)
-        return None if held is None else held.durable
+        kept = self.find(run_id)
+        return None if kept is None else kept.durable
 
     def observe(self, observer: Observer) -> None:
         self._observers.append(observer)
@@ -135,10 +141,9 @@ class EmbeddedEngine:
 
     def held_until_ms(self, run_id: str) -> int | None:
         """Until when a rate limit keeps the order from starting, or None."""
-        held = self._memory.open.get(run_id)
-        return (
-            None if held is None else self._lanes.held_until_ms(held.ticket, self._clock.now_ms())
-        )
+        kept = self._memory.open.get(run_id)
+        now_ms = self._clock.now_ms()
+        return None if kept is None else self._lanes.held_until_ms(kept.ticket, now_ms)
 
     async def open_runs(self) -> list[str]:
         """Also those that were not taken up."""
@@ -149,19 +154,12 @@ class EmbeddedEngine:
 
     # -- what the worker needs
 
-    def begin(self, run_id: str, plan: Plan, submitted: on.Submitted) -> Held:
-        return self._begun(Held(fresh(run_id, plan, submitted.plan_hash), 0), submitted)
+    def begin(self, run_id: str, plan: Plan, submitted: on.Submitted) -> KeptRun:
+        return self._begun(KeptRun(fresh(run_id, plan, submitted.plan_hash), 0), submitted)
 
-    def _begun(self, held: Held, submitted: on.Submitted, step: Step | None = None) -> Held:
-        self.apply(held, submitted, step=step)
-        return held
-
-    async def _saved(self, held: Held) -> None:
-        """Wait until all that was applied so far is durable. Raises what the journal raised."""
-        if held.saving is not None:
-            await asyncio.shield(held.saving)
-            if held.pending:
-                await asyncio.sleep(0)  # one done before we came is shown by the next callback
+    def _begun(self, kept: KeptRun, submitted: on.Submitted, step: Step | None = None) -> KeptRun:
+        self.apply(kept, submitted, step=step)
+        return kept
 
     @property
     def epoch(self) -> int:
@@ -174,7 +172,7 @@ class EmbeddedEngine:
 
     def apply(
         self,
-        held: Held,
+        kept: KeptRun,
         event: on.AnyEvent,
         *,
         done: str | None = None,
@@ -183,50 +181,50 @@ class EmbeddedEngine:
     ) -> bool:
         """Take an event in. False when it changed nothing.
 
-        With `lease` it is advisory and nobody waits for it; else `held.saving` is its commit.
+        With `lease` it is advisory and nobody waits for it; else `kept.saving` is its commit.
         A `step` is that of this event and of the run as it is now.
         """
-        before = held.run
+        before = kept.run
         step = step or advance(before, event)
         if step.run is before:
             if done is not None:
-                self.finished(held, done)
+                self.finished(kept, done)
             return False
-        held.run = step.run
-        self._memory.keep(held)
-        held.seq += 1
+        kept.run = step.run
+        self._memory.keep(kept)
+        kept.seq += 1
         if done is not None:
-            held.owed.discard(done)
+            kept.owed.discard(done)
         acts = tuple(
-            (effect_id(held.seq, number, effect), effect)
+            (effect_id(kept.seq, number, effect), effect)
             for number, effect in enumerate(step.effects)
         )
-        commit = to_commit(held, event, step, acts, done=done, lease=lease)
+        commit = to_commit(kept, event, step, acts, done=done, lease=lease)
         change = Change(
-            run_id=before.run_id, seq=held.seq, event=event, before=before, after=step.run
+            run_id=before.run_id, seq=kept.seq, event=event, before=before, after=step.run
         )
         entry = Pending(change, acts, lease is not None)
-        held.pending.append(entry)
+        kept.pending.append(entry)
         if lease is not None:
             self._write_lazily(commit)
-            self._flush(held)
+            self._flush(kept)
         else:
-            held.saving = self._write(commit)
-            held.saving.add_done_callback(partial(self._committed, held, entry))
+            kept.saving = self._write(commit)
+            kept.saving.add_done_callback(partial(self._committed, kept, entry))
         return True
 
-    def finished(self, held: Held, effect_id: str) -> None:
+    def finished(self, kept: KeptRun, effect_id: str) -> None:
         """An effect is done that no event answers."""
-        held.owed.discard(effect_id)
+        kept.owed.discard(effect_id)
         self._write_lazily(
             Commit(
-                run_id=held.run.run_id,
+                run_id=kept.run.run_id,
                 done_effects=(effect_id,),
-                ended=held.over,
-                owed=held.debts,
+                ended=kept.over,
+                owed=kept.debts,
             )
         )
-        self._memory.retire(held)
+        self._memory.retire(kept)
 
     def _write(self, commit: Commit) -> asyncio.Future[None]:
         try:
@@ -261,13 +259,13 @@ class EmbeddedEngine:
     def release(self) -> None:
         self._lanes.release()
 
-    def withdraw(self, held: Held, effect_id: str) -> None:
+    def withdraw(self, kept: KeptRun, effect_id: str) -> None:
         """Take a task that has not begun out of the queue."""
-        self._lanes.withdraw((held.run.run_id, effect_id))
+        self._lanes.withdraw((kept.run.run_id, effect_id))
 
     # -- after the commit
 
-    def _committed(self, held: Held, entry: Pending, saved: asyncio.Future[None]) -> None:
+    def _committed(self, kept: KeptRun, entry: Pending, saved: asyncio.Future[None]) -> None:
         if saved.cancelled():
             return
         error = saved.exception()
@@ -275,26 +273,26 @@ class EmbeddedEngine:
             self.halt(error)
             return
         entry.ready = True
-        self._flush(held)
+        self._flush(kept)
 
-    def _flush(self, held: Held) -> None:
-        while held.pending and held.pending[0].ready:
-            entry = held.pending.popleft()
-            held.durable = entry.change.after
+    def _flush(self, kept: KeptRun) -> None:
+        while kept.pending and kept.pending[0].ready:
+            entry = kept.pending.popleft()
+            kept.durable = entry.change.after
             for observer in self._observers:
                 observer(entry.change)
-            self._act(held, entry.acts)
-        if held.durable.live == 0 and held.durable.parent is None:
-            self._lanes.rest(held.ticket)
-        self._memory.retire(held)
+            self._act(kept, entry.acts)
+        if kept.durable.live == 0 and kept.durable.parent is None:
+            self._lanes.rest(kept.ticket)
+        self._memory.retire(kept)
         self.pump()
 
-    def _act(self, held: Held, acts: tuple[tuple[str, ask.AnyEffect], ...]) -> None:
-        run_id = held.run.run_id
+    def _act(self, kept: KeptRun, acts: tuple[tuple[str, ask.AnyEffect], ...]) -> None:
+        run_id = kept.run.run_id
         stopping: list[ask.CancelRunning] = []
         for name, effect in acts:
             if isinstance(effect, ask.Perform):
-                self._enqueue(held, name, effect)
+                self._enqueue(kept, name, effect)
             elif isinstance(effect, ask.CancelRunning):
                 stopping.append(effect)
             elif isinstance(effect, ask.SetTimer):
@@ -302,19 +300,19 @@ class EmbeddedEngine:
             elif isinstance(effect, ask.ClearTimer):
                 self._alarm.clear(run_id, effect.timer)
             else:
-                self._worker.act(held, name, effect)
-        self._worker.stop(held, stopping)
+                self._worker.act(kept, name, effect)
+        self._worker.stop(kept, stopping)
 
-    def _enqueue(self, held: Held, name: str, effect: ask.Perform) -> None:
-        run_id = held.run.run_id
-        self._lanes.enqueue(held.ticket, Job(run_id, name, effect), (run_id, name))
+    def _enqueue(self, kept: KeptRun, name: str, effect: ask.Perform) -> None:
+        run_id = kept.run.run_id
+        self._lanes.enqueue(kept.ticket, Job(run_id, name, effect), (run_id, name))
 
-    def find(self, run_id: str) -> Held | None:
+    def find(self, run_id: str) -> KeptRun | None:
         return self._memory.find(run_id)
 
-    def _forgotten(self, held: Held) -> None:
-        if held.run.parent is None:
-            self._lanes.forget(held.ticket)
+    def _forgotten(self, kept: KeptRun) -> None:
+        if kept.run.parent is None:
+            self._lanes.forget(kept.ticket)
 
     # -- taking up, timers, trouble
 
@@ -324,35 +322,35 @@ class EmbeddedEngine:
             self._resume(one, row)
         self.pump()
 
-    def _resume(self, held: Held, loaded: LoadedRun) -> None:
+    def _resume(self, kept: KeptRun, loaded: LoadedRun) -> None:
         """Timers run on; what was under way is lost and said so; what was due is due."""
-        run_id = held.run.run_id
+        run_id = kept.run.run_id
         for timer in loaded.timers:
             self._alarm.set(run_id, timer.timer, timer.at_ms)
         for row in loaded.effects:
             effect = ask.decode(row.body)
             if not isinstance(effect, ask.Perform):
-                self._worker.act(held, row.effect_id, effect)
+                self._worker.act(kept, row.effect_id, effect)
             elif row.lease is not None:
                 lost = on.TaskLost(
                     at_ms=self._clock.now_ms(), path=effect.path, attempt=effect.attempt
                 )
-                self.apply(held, lost, done=row.effect_id)
-            elif held.run.stage == "cancelling":
+                self.apply(kept, lost, done=row.effect_id)
+            elif kept.run.stage == "cancelling":
                 # It was to be told to stop when the server was killed, and never begins.
                 self._worker.stop(
-                    held, [ask.CancelRunning(path=effect.path, attempt=effect.attempt)]
+                    kept, [ask.CancelRunning(path=effect.path, attempt=effect.attempt)]
                 )
             else:
-                self._enqueue(held, row.effect_id, effect)
-        self._memory.retire(held)
+                self._enqueue(kept, row.effect_id, effect)
+        self._memory.retire(kept)
 
     def _fire(self, run_id: str, timer: str) -> None:
-        held = self._memory.open.get(run_id)
-        if held is not None and self._state == "running":
-            if not self.apply(held, on.TimerFired(at_ms=self._clock.now_ms(), timer=timer)):
-                held.timers.discard(timer)
-                self._write_lazily(Commit(run_id=run_id, clear_timers=(timer,), owed=held.debts))
+        kept = self._memory.open.get(run_id)
+        if kept is not None and self._state == "running":
+            if not self.apply(kept, on.TimerFired(at_ms=self._clock.now_ms(), timer=timer)):
+                kept.timers.discard(timer)
+                self._write_lazily(Commit(run_id=run_id, clear_timers=(timer,), owed=kept.debts))
 
     def _rate_opened(self) -> None:
         self._rate_wake = None

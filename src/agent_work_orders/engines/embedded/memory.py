@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from agent_work_orders import ids
 from agent_work_orders.engines.embedded.archive import set_aside
-from agent_work_orders.engines.embedded.held import Held, restore
+from agent_work_orders.engines.embedded.kept_run import KeptRun, restore
 from agent_work_orders.engines.embedded.lanes import Takes
 from agent_work_orders.state_manager.journal import Journal, LoadedRun, Quarantined
 from agent_work_orders.workflow_engine import effects
@@ -17,57 +17,59 @@ KEEP_ENDED = 256
 
 
 class Memory:
-    def __init__(self, journal: Journal, takes: Takes, forgotten: Callable[[Held], None]) -> None:
+    def __init__(
+        self, journal: Journal, takes: Takes, forgotten: Callable[[KeptRun], None]
+    ) -> None:
         """`forgotten` hears of every run that leaves the open ones."""
-        self.open: dict[str, Held] = {}
+        self.open: dict[str, KeptRun] = {}
         self.left: set[str] = set()
         """Open runs that were not taken up: they can be read, and stay as they are."""
         self.quarantined: dict[str, Quarantined] = {}
         self._journal = journal
         self._takes = takes
         self._forgotten = forgotten
-        self._ended: OrderedDict[str, Held] = OrderedDict()
+        self._ended: OrderedDict[str, KeptRun] = OrderedDict()
         self._plans: dict[bytes, Plan] = {}
 
-    def find(self, run_id: str) -> Held | None:
+    def find(self, run_id: str) -> KeptRun | None:
         """Conflict `run_quarantined`."""
         if run_id in self.quarantined:
             raise set_aside(self.quarantined[run_id])
-        held = self.open.get(run_id)
-        if held is not None:
-            return held
-        held = self._ended.pop(run_id, None)
-        if held is None:
+        kept = self.open.get(run_id)
+        if kept is not None:
+            return kept
+        kept = self._ended.pop(run_id, None)
+        if kept is None:
             loaded = self._journal.load_run(run_id)
             if isinstance(loaded, Quarantined):
                 self.quarantined[run_id] = loaded
                 return self.find(run_id)
             if loaded is None:
                 return None
-            held = restore(loaded, self._plans)
+            kept = restore(loaded, self._plans)
         if run_id in self.left:
-            return held
-        self.open[run_id] = held
-        self.retire(held)
-        return held
+            return kept
+        self.open[run_id] = kept
+        self.retire(kept)
+        return kept
 
-    def keep(self, held: Held) -> None:
+    def keep(self, kept: KeptRun) -> None:
         """Something happened to the run: it is open, also if it had ended."""
-        self.open[held.run.run_id] = held
-        self._ended.pop(held.run.run_id, None)
+        self.open[kept.run.run_id] = kept
+        self._ended.pop(kept.run.run_id, None)
 
-    def retire(self, held: Held) -> None:
+    def retire(self, kept: KeptRun) -> None:
         """An ended run leaves the open ones once nothing of it is owed."""
-        run = held.durable
-        if run.stage != "ended" or held.pending or held.owed or held.run is not run:
+        run = kept.durable
+        if run.stage != "ended" or kept.pending or kept.owed or kept.run is not run:
             return
         if self.open.pop(run.run_id, None) is not None:
-            self._forgotten(held)
-            self._ended[run.run_id] = held
+            self._forgotten(kept)
+            self._ended[run.run_id] = kept
             if len(self._ended) > KEEP_ENDED:
                 self._ended.popitem(last=False)
 
-    def load(self) -> list[tuple[Held, LoadedRun]]:
+    def load(self) -> list[tuple[KeptRun, LoadedRun]]:
         """Read everything open anew, as the journal has it."""
         self._ended.clear()
         loaded = self._journal.load_open()
@@ -76,16 +78,16 @@ class Memory:
         orders = {row.run_id: ids.order_of(row.run_id) for row in loaded.runs}
         self.left = {run for run, one in orders.items() if one not in own and not self._takes(one)}
         rows = [row for row in loaded.runs if row.run_id not in self.left]
-        held = []
+        kept = []
         for row in rows:
             try:
                 for effect in row.effects:
                     effects.decode(effect.body)
-                held.append((restore(row, self._plans), row))
+                kept.append((restore(row, self._plans), row))
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 # The rows verify and make no run: written by something else than this program.
                 reason = f"it cannot be replayed ({error})"
                 broken = Quarantined(run_id=row.run_id, seq=0, reason=reason)
                 self.quarantined[row.run_id] = broken
-        self.open = {one.run.run_id: one for one, _ in held}
-        return held
+        self.open = {one.run.run_id: one for one, _ in kept}
+        return kept

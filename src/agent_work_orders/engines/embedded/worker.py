@@ -12,9 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.engines.embedded.held import Held
-from agent_work_orders.engines.perform import CANCELLED, Answer, Desk
-from agent_work_orders.engines.request import request_of
+from agent_work_orders.engines.embedded.kept_run import KeptRun
+from agent_work_orders.engines.perform import CANCELLED, Performer, TaskAnswer
+from agent_work_orders.engines.task_attempt import attempt_of
 from agent_work_orders.errors import Refused
 from agent_work_orders.tools.tool import Prompt
 from agent_work_orders.workflow_engine import effects as ask
@@ -43,11 +43,11 @@ class Job(NamedTuple):
 
 
 class Worker:
-    def __init__(self, engine: EmbeddedEngine, desk: Desk, clock: Clock) -> None:
+    def __init__(self, engine: EmbeddedEngine, performer: Performer, clock: Clock) -> None:
         self._engine = engine
-        self._desk = desk
+        self._performer = performer
         self._clock = clock
-        self._jobs: dict[tuple[str, str], tuple[int, asyncio.Task[Answer]]] = {}
+        self._jobs: dict[tuple[str, str], tuple[int, asyncio.Task[TaskAnswer]]] = {}
         self._others: set[asyncio.Task[None]] = set()
 
     def run(self, job: Job) -> None:
@@ -60,38 +60,38 @@ class Worker:
         # Not a `finally`: a task that is cancelled before its first step never reaches one.
         task.add_done_callback(partial(self._performed, job))
 
-    def act(self, held: Held, effect_id: str, effect: ask.AnyEffect) -> None:
+    def act(self, kept: KeptRun, effect_id: str, effect: ask.AnyEffect) -> None:
         """Everything but tool tasks and timers."""
         match effect:
             case ask.Undo():
-                self._spawn(self._undo(held, effect_id, effect))
+                self._spawn(self._undo(kept, effect_id, effect))
             case ask.StartChild():
-                self._spawn(self._start_child(held, effect_id, effect))
+                self._spawn(self._start_child(kept, effect_id, effect))
             case ask.CancelChild():
-                self._spawn(self._cancel_child(held, effect_id, effect))
+                self._spawn(self._cancel_child(kept, effect_id, effect))
             case ask.RollbackChild():
-                self._spawn(self._roll_back_child(held, effect_id, effect))
+                self._spawn(self._roll_back_child(kept, effect_id, effect))
             case ask.Finish() if effect.parent is not None:
-                self._spawn(self._tell_parent(held, effect_id, effect))
+                self._spawn(self._tell_parent(kept, effect_id, effect))
             case _:
                 pass
 
-    def stop(self, held: Held, effects: Sequence[ask.CancelRunning]) -> None:
+    def stop(self, kept: KeptRun, effects: Sequence[ask.CancelRunning]) -> None:
         """Stop tasks: a few at once, many in portions, so that nobody waits for all of them. None
         that is still in the queue begins from here on."""
         for effect in effects:
-            self._engine.withdraw(held, _job_name(effect))
+            self._engine.withdraw(kept, _job_name(effect))
         for effect in effects[:PORTION]:
-            self._cancel(held, effect)
+            self._cancel(kept, effect)
         if len(effects) > PORTION:
-            self._spawn(self._stop_rest(held, effects[PORTION:]))
+            self._spawn(self._stop_rest(kept, effects[PORTION:]))
 
-    async def _stop_rest(self, held: Held, effects: Sequence[ask.CancelRunning]) -> None:
+    async def _stop_rest(self, kept: KeptRun, effects: Sequence[ask.CancelRunning]) -> None:
         for start in range(0, len(effects), PORTION):
-            if not await _durable(held):
+            if not await _durable(kept):
                 return
             for effect in effects[start : start + PORTION]:
-                self._cancel(held, effect)
+                self._cancel(kept, effect)
 
     async def drain(self, drain_s: float) -> None:
         """Wait for what runs, at most so long."""
@@ -112,115 +112,117 @@ class Worker:
 
     # -- tool tasks
 
-    async def _perform(self, job: Job, older: asyncio.Task[Answer] | None) -> Answer:
+    async def _perform(self, job: Job, older: asyncio.Task[TaskAnswer] | None) -> TaskAnswer:
         engine, effect = self._engine, job.effect
-        held = engine.find(job.run_id)
-        assert held is not None
+        kept = engine.find(job.run_id)
+        assert kept is not None
         if older is not None and not older.done():
             await asyncio.wait([older])
-        request = request_of(held.run, effect)
+        request = attempt_of(kept.run, effect)
         loop, began_ms = asyncio.get_running_loop(), self._clock.now_ms()
-        telling = loop.call_later(TELL_AFTER_S, self._tell_started, held, job, began_ms)
+        telling = loop.call_later(TELL_AFTER_S, self._tell_started, kept, job, began_ms)
         try:
-            return await self._desk.perform(request, lambda: _waiting(held, effect.path))
+            return await self._performer.perform(request, lambda: _waiting(kept, effect.path))
         finally:
             telling.cancel()
 
-    def _tell_started(self, held: Held, job: Job, began_ms: int) -> None:
+    def _tell_started(self, kept: KeptRun, job: Job, began_ms: int) -> None:
         """People want to see what is under way; who is done at once needs no row to say so."""
         engine, effect = self._engine, job.effect
         if engine.accepting:
             started = on.TaskStarted(at_ms=began_ms, path=effect.path, attempt=effect.attempt)
-            engine.apply(held, started, lease=(job.effect_id, engine.epoch))
+            engine.apply(kept, started, lease=(job.effect_id, engine.epoch))
 
-    def _performed(self, job: Job, task: asyncio.Task[Answer]) -> None:
+    def _performed(self, job: Job, task: asyncio.Task[TaskAnswer]) -> None:
         engine, effect = self._engine, job.effect
         engine.release()
         answer = self._cancelled(effect.path, effect.attempt) if task.cancelled() else task.result()
-        held = engine.find(job.run_id)
-        if engine.accepting and held is not None and engine.ahead.large(held, answer):
-            self._spawn(self._answer(job, held, answer))
+        kept = engine.find(job.run_id)
+        if engine.accepting and kept is not None and engine.ahead.large(kept, answer):
+            self._spawn(self._answer(job, kept, answer))
         else:
             self._answered(job, answer)
         engine.pump()
 
-    async def _answer(self, job: Job, held: Held, answer: Answer) -> None:
+    async def _answer(self, job: Job, kept: KeptRun, answer: TaskAnswer) -> None:
         """Until it is taken the job counts as under way: nobody else answers for it."""
         try:
-            step = await self._engine.ahead.step(held, answer)
+            step = await self._engine.ahead.step(kept, answer)
         except asyncio.CancelledError:
             self._forget(job)
             raise
-        loaded_anew = self._engine.find(job.run_id) is not held
+        loaded_anew = self._engine.find(job.run_id) is not kept
         self._answered(job, answer, None if loaded_anew else step)
 
-    def _answered(self, job: Job, answer: Answer, step: Step | None = None) -> None:
+    def _answered(self, job: Job, answer: TaskAnswer, step: Step | None = None) -> None:
         self._forget(job)
-        held = self._engine.find(job.run_id)
-        if self._engine.accepting and held is not None:
-            self._engine.apply(held, answer, done=job.effect_id, step=step)
+        kept = self._engine.find(job.run_id)
+        if self._engine.accepting and kept is not None:
+            self._engine.apply(kept, answer, done=job.effect_id, step=step)
 
     def _forget(self, job: Job) -> None:
         mine = self._jobs.get((job.run_id, job.effect.path))
         if mine is not None and mine[0] == job.effect.attempt:
             del self._jobs[job.run_id, job.effect.path]
 
-    def _cancelled(self, path: str, attempt: int) -> Answer:
+    def _cancelled(self, path: str, attempt: int) -> TaskAnswer:
         return on.TaskFailed(
             at_ms=self._clock.now_ms(), path=path, attempt=attempt, failure=CANCELLED
         )
 
-    def _cancel(self, held: Held, effect: ask.CancelRunning) -> None:
-        found = self._jobs.get((held.run.run_id, effect.path))
+    def _cancel(self, kept: KeptRun, effect: ask.CancelRunning) -> None:
+        found = self._jobs.get((kept.run.run_id, effect.path))
         if found is not None and found[0] == effect.attempt:
             _stop(found[1])
             return
         # Still in the queue: nothing runs, so the answer can be given here.
         answer = self._cancelled(effect.path, effect.attempt)
-        self._engine.apply(held, answer, done=_job_name(effect))
+        self._engine.apply(kept, answer, done=_job_name(effect))
 
-    async def _undo(self, held: Held, effect_id: str, effect: ask.Undo) -> None:
-        answer = await self._desk.undo(request_of(held.run, effect))
+    async def _undo(self, kept: KeptRun, effect_id: str, effect: ask.Undo) -> None:
+        answer = await self._performer.undo(attempt_of(kept.run, effect))
         if self._engine.accepting:
-            self._engine.apply(held, answer, done=effect_id)
+            self._engine.apply(kept, answer, done=effect_id)
 
     # -- child runs
 
-    async def _start_child(self, held: Held, effect_id: str, effect: ask.StartChild) -> None:
+    async def _start_child(self, kept: KeptRun, effect_id: str, effect: ask.StartChild) -> None:
         engine, now_ms = self._engine, self._clock.now_ms()
         if engine.find(effect.run_id) is None:
-            plan = held.run.plan.children[effect.workflow]
+            plan = kept.run.plan.children[effect.workflow]
             try:
                 given = declared.accept(plan.inputs, effect.inputs)
             except Refused as error:
                 failure = on.Failure(
                     category="permanent", code=error.code, message=error.message, hint=error.hint
                 )
-                engine.apply(held, _ended(effect, now_ms, failure), done=effect_id)
+                engine.apply(kept, _ended(effect, now_ms, failure), done=effect_id)
                 return
             submitted = on.Submitted(
                 at_ms=now_ms,
                 plan_hash=plan_hash(plan),
                 inputs=given,
-                order=held.run.order,
-                by=held.run.by,
-                parent=on.Parent(run_id=held.run.run_id, path=effect.path),
+                order=kept.run.order,
+                by=kept.run.by,
+                parent=on.Parent(run_id=kept.run.run_id, path=effect.path),
             )
             child = engine.begin(effect.run_id, plan, submitted)
             if not await _durable(child):
                 return
-        engine.finished(held, effect_id)
+        engine.finished(kept, effect_id)
 
-    async def _cancel_child(self, held: Held, effect_id: str, effect: ask.CancelChild) -> None:
+    async def _cancel_child(self, kept: KeptRun, effect_id: str, effect: ask.CancelChild) -> None:
         child = self._engine.find(effect.run_id)
         event = on.CancelAsked(at_ms=self._clock.now_ms(), by="parent")
         if child is not None:
             self._engine.apply(child, event)
             if not await _durable(child):
                 return
-        self._engine.finished(held, effect_id)
+        self._engine.finished(kept, effect_id)
 
-    async def _roll_back_child(self, held: Held, effect_id: str, effect: ask.RollbackChild) -> None:
+    async def _roll_back_child(
+        self, kept: KeptRun, effect_id: str, effect: ask.RollbackChild
+    ) -> None:
         child = self._engine.find(effect.run_id)
         now_ms = self._clock.now_ms()
         asked = child is not None and self._engine.apply(
@@ -229,16 +231,16 @@ class Worker:
         if child is not None and not await _durable(child):
             return
         if not asked and (child is None or child.run.stage == "ended"):
-            self._engine.apply(held, on.Undone(at_ms=now_ms, path=effect.path))
-        self._engine.finished(held, effect_id)
+            self._engine.apply(kept, on.Undone(at_ms=now_ms, path=effect.path))
+        self._engine.finished(kept, effect_id)
 
-    async def _tell_parent(self, held: Held, effect_id: str, effect: ask.Finish) -> None:
+    async def _tell_parent(self, kept: KeptRun, effect_id: str, effect: ask.Finish) -> None:
         parent = None if effect.parent is None else self._engine.find(effect.parent.run_id)
         if parent is not None and effect.parent is not None:
             event = on.ChildFinished(
                 at_ms=self._clock.now_ms(),
                 path=effect.parent.path,
-                child_run_id=held.run.run_id,
+                child_run_id=kept.run.run_id,
                 outcome=effect.outcome,
                 outputs=effect.outputs,
                 failure=effect.failure,
@@ -247,7 +249,7 @@ class Worker:
             self._engine.apply(parent, event)
             if not await _durable(parent):
                 return
-        self._engine.finished(held, effect_id)
+        self._engine.finished(kept, effect_id)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -260,25 +262,25 @@ def _job_name(effect: ask.CancelRunning) -> str:
     return f"perform:{effect.path}:{effect.attempt}"
 
 
-def _stop(task: asyncio.Task[Answer]) -> None:
+def _stop(task: asyncio.Task[TaskAnswer]) -> None:
     if not task.done():
         task.cancel()
         asyncio.get_running_loop().call_later(INSIST_S, _stop, task)
 
 
-async def _durable(held: Held) -> bool:
+async def _durable(kept: KeptRun) -> bool:
     """Whether what was applied to the run is on the disk; if not, the engine has halted."""
-    saving = held.saving
+    saving = kept.saving
     if saving is not None:
         await asyncio.wait([saving])
         return saving.exception() is None
     return True
 
 
-def _waiting(held: Held, path: str) -> list[Prompt]:
+def _waiting(kept: KeptRun, path: str) -> list[Prompt]:
     return [
         Prompt(prompt_id=prompt.prompt_id, text=prompt.text)
-        for prompt in held.run.prompts
+        for prompt in kept.run.prompts
         if prompt.target == path and not prompt.delivered
     ]
 

@@ -11,8 +11,8 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.engines.perform import CANCELLED, Desk
-from agent_work_orders.engines.request import Request
+from agent_work_orders.engines.perform import CANCELLED, Performer
+from agent_work_orders.engines.task_attempt import TaskAttempt
 from agent_work_orders.engines.temporal import wire
 from agent_work_orders.engines.temporal.runs import Runs
 from agent_work_orders.errors import Unavailable
@@ -27,8 +27,10 @@ PROMPTS_EVERY_S = 0.5
 
 
 class Hands:
-    def __init__(self, desk: Desk, runs: Runs, clock: Clock, *, beat_s: float = BEAT_S) -> None:
-        self._desk = desk
+    def __init__(
+        self, performer: Performer, runs: Runs, clock: Clock, *, beat_s: float = BEAT_S
+    ) -> None:
+        self._performer = performer
         self._runs = runs
         self._clock = clock
         self._beat_s = beat_s
@@ -47,24 +49,24 @@ class Hands:
 
     @activity.defn(name=wire.PERFORM)
     async def perform(self, body: bytes) -> bytes:
-        request = wire.unpack(body, Request)
+        request = wire.unpack(body, TaskAttempt)
         heard: list[Prompt] = []
         asides = [self._beat(), self._say_started(request)]
-        tool = self._desk.tools.get(request.uses)
+        tool = self._performer.tools.get(request.uses)
         if tool is not None and tool.info.takes_prompts:
             asides.append(self._listen(request, heard))
         async with self._busy(asides):
-            answer = await self._desk.perform(request, lambda: list(heard))
+            answer = await self._performer.perform(request, lambda: list(heard))
         if self._leaving and isinstance(answer, on.TaskFailed) and answer.failure == CANCELLED:
             raise _lost()
         return on.encode(answer)
 
     @activity.defn(name=wire.UNDO)
     async def undo(self, body: bytes) -> bytes:
-        request = wire.unpack(body, Request)
+        request = wire.unpack(body, TaskAttempt)
         try:
             async with self._busy([self._beat()]):
-                return on.encode(await self._desk.undo(request))
+                return on.encode(await self._performer.undo(request))
         except asyncio.CancelledError:
             if self._leaving:
                 raise _lost() from None
@@ -96,7 +98,7 @@ class Hands:
             activity.heartbeat()
             await asyncio.sleep(self._beat_s)
 
-    async def _say_started(self, request: Request) -> None:
+    async def _say_started(self, request: TaskAttempt) -> None:
         started = on.TaskStarted(
             at_ms=self._clock.now_ms(), path=request.path, attempt=request.attempt
         )
@@ -104,7 +106,7 @@ class Hands:
         with suppress(Unavailable):
             await self._runs.hint(request.run_id, started)
 
-    async def _listen(self, request: Request, heard: list[Prompt]) -> None:
+    async def _listen(self, request: TaskAttempt, heard: list[Prompt]) -> None:
         while True:
             with suppress(Unavailable):
                 heard[:] = await self._runs.prompts(request.run_id, request.path)

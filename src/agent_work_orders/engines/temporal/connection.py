@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.engines.engine import Engine
-from agent_work_orders.engines.perform import Desk
+from agent_work_orders.engines.perform import Performer
+from agent_work_orders.engines.temporal.wire import TASK_QUEUE
 from agent_work_orders.errors import Environmental, Unavailable
-
-TASK_QUEUE = "agent-work-orders"
 
 
 async def connect(
     address: str,
-    desk: Desk,
+    performer: Performer,
     clock: Clock,
     *,
     namespace: str = "default",
@@ -38,4 +37,4 @@ async def connect(
             f"no Temporal server answers at {address}: {error}",
             hint="Check the address and that the server is running.",
         ) from error
-    return TemporalEngine(client, desk, clock, task_queue=task_queue)
+    return TemporalEngine(client, performer, clock, task_queue=task_queue)

@@ -1,7 +1,8 @@
 """The Temporal engine: runs live in a cluster, any number of workers drive them.
 
 One workflow (`workflow.py`) keeps a `Run` and calls the same `advance` as the embedded engine, one
-activity calls the same desk. This is the thin version; where it differs from the embedded engine:
+activity calls the same performer. This is the thin version; where it differs from the embedded
+engine:
 
 - A task shorter than a second has no `TaskStarted`: Temporal does not tell a workflow that an
   activity began, and telling it costs a workflow task.
@@ -37,10 +38,9 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.engines.engine import Observer
-from agent_work_orders.engines.perform import Desk
+from agent_work_orders.engines.perform import Performer
 from agent_work_orders.engines.temporal import wire
 from agent_work_orders.engines.temporal.activities import BEAT_S, Hands
-from agent_work_orders.engines.temporal.connection import TASK_QUEUE
 from agent_work_orders.engines.temporal.following import Followers
 from agent_work_orders.engines.temporal.runs import Runs
 from agent_work_orders.engines.temporal.workflow import WorkOrderWorkflow
@@ -50,7 +50,7 @@ from agent_work_orders.workflow_engine.machine import advance
 from agent_work_orders.workflow_engine.plan import Plan
 from agent_work_orders.workflow_engine.run import Run, fresh
 
-# The desk gives up long before; it is `stop` that decides how long to wait.
+# The performer gives up long before; it is `stop` that decides how long to wait.
 LONGEST_DRAIN = timedelta(days=1)
 # A workflow task of a dead worker goes to another one after this.
 STICKY = timedelta(seconds=2)
@@ -78,10 +78,10 @@ class TemporalEngine:
     def __init__(
         self,
         client: Client,
-        desk: Desk,
+        performer: Performer,
         clock: Clock,
         *,
-        task_queue: str = TASK_QUEUE,
+        task_queue: str = wire.TASK_QUEUE,
         heartbeat_s: float = wire.HEARTBEAT_S,
         beat_s: float = BEAT_S,
         renew_after: int = 0,
@@ -90,7 +90,7 @@ class TemporalEngine:
         self._task_queue = task_queue
         self._beat_s = beat_s
         self._runs = Runs(client, task_queue, heartbeat_s=heartbeat_s, renew_after=renew_after)
-        self._hands = Hands(desk, self._runs, clock, beat_s=beat_s)
+        self._hands = Hands(performer, self._runs, clock, beat_s=beat_s)
         self._observers: list[Observer] = []
         self._followers = Followers(self._runs, self._observers)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()

@@ -13,6 +13,7 @@ from typing import TypeVar
 import msgspec
 
 WORKFLOW = "work_order"
+TASK_QUEUE = "agent-work-orders"
 
 PERFORM = "perform_task"
 UNDO = "undo_task"

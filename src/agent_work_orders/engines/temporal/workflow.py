@@ -26,7 +26,7 @@ with workflow.unsafe.imports_passed_through():
     import msgspec
 
     from agent_work_orders.engines.perform import GRACE_S
-    from agent_work_orders.engines.request import request_of
+    from agent_work_orders.engines.task_attempt import attempt_of
     from agent_work_orders.engines.temporal import answers, wire
     from agent_work_orders.errors import Refused
     from agent_work_orders.tools.tool import COMMIT_S
@@ -41,7 +41,7 @@ with workflow.unsafe.imports_passed_through():
 ONCE = RetryPolicy(maximum_attempts=1)
 UNTIL_DONE = RetryPolicy(maximum_interval=timedelta(seconds=10))
 MESSAGE_S = 60.0
-# A tool's own deadline and the desk's grace come first; this one means that neither was kept.
+# A tool's own deadline and the performer's grace come first; this one means that neither was kept.
 SLACK_S = 30.0
 
 # What begins something that an answer is owed for: held back before a fresh history.
@@ -277,7 +277,7 @@ class WorkOrderWorkflow:
     def _activity(self, effect: ask.Perform) -> workflow.ActivityHandle[bytes]:
         return workflow.start_activity(
             wire.PERFORM,
-            wire.pack(request_of(self._run, effect)),
+            wire.pack(attempt_of(self._run, effect)),
             result_type=bytes,
             start_to_close_timeout=timedelta(seconds=_longest_s(effect)),
             heartbeat_timeout=timedelta(seconds=self._start.heartbeat_s),
@@ -302,7 +302,7 @@ class WorkOrderWorkflow:
     async def _undo(self, effect: ask.Undo) -> None:
         answer = await workflow.execute_activity(
             wire.UNDO,
-            wire.pack(request_of(self._run, effect)),
+            wire.pack(attempt_of(self._run, effect)),
             result_type=bytes,
             start_to_close_timeout=timedelta(seconds=effect.timeout_s + GRACE_S + SLACK_S),
             heartbeat_timeout=timedelta(seconds=self._start.heartbeat_s),
@@ -363,8 +363,8 @@ async def _tell(run_id: str, event: on.AnyEvent) -> str:
 
 
 def _longest_s(effect: ask.Perform) -> float:
-    """What the desk allows a task, with room for the desk itself. An agent's commit has time of its
-    own after the agent."""
+    """What the performer allows a task, with room for itself. An agent's commit has time of its own
+    after the agent."""
     committing_s = COMMIT_S if effect.uses.startswith("agent.") else 0.0
     return effect.timeout_s + GRACE_S + committing_s + SLACK_S
 

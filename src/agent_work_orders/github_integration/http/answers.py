@@ -13,7 +13,7 @@ import msgspec
 
 from agent_work_orders.errors import AgentWorkOrdersError, Environmental, NotFound, Permanent
 from agent_work_orders.github_integration.credential import Credential
-from agent_work_orders.github_integration.http.one_request import Answer
+from agent_work_orders.github_integration.http.one_request import HttpAnswer
 
 SHOWN = 300
 MOST_ERRORS = 20
@@ -26,24 +26,24 @@ class Untrusted(Exception):
     """Not an answer that can be believed: cut off, not JSON, of another kind."""
 
 
-def value(answer: Answer) -> Any:
+def value(answer: HttpAnswer) -> Any:
     """The JSON of a successful answer, None for one that has none (204). Raises Untrusted."""
     if answer.status in (204, 205):
         return None
     kind, _, parameters = answer.headers.get("content-type", "").lower().partition(";")
     subtype = kind.strip().removeprefix("application/")
     if not (subtype == "json" or subtype.endswith("+json")):
-        raise Untrusted(f"its type is {shown(kind) or 'not given'}, not JSON")
+        raise Untrusted(f"its type is {printable(kind) or 'not given'}, not JSON")
     charset = parameters.partition("charset=")[2].strip(' "')
     if charset not in ("", "utf-8", "utf8"):
-        raise Untrusted(f"its text is {shown(charset)}, not UTF-8")
+        raise Untrusted(f"its text is {printable(charset)}, not UTF-8")
     try:
         return msgspec.json.decode(answer.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Untrusted("it is not JSON, or was cut off") from None
 
 
-def said(answer: Answer) -> tuple[str, list[str]]:
+def message_and_errors(answer: HttpAnswer) -> tuple[str, list[str]]:
     """The service's message and the texts of its errors. Raises Untrusted."""
     found = value(answer)
     if not isinstance(found, dict):
@@ -51,17 +51,17 @@ def said(answer: Answer) -> tuple[str, list[str]]:
     errors = found.get("errors")
     texts = [_error(entry) for entry in errors[:MOST_ERRORS]] if isinstance(errors, list) else []
     if isinstance(errors, str):
-        texts = [shown(errors)]
+        texts = [printable(errors)]
     message = found.get("message")
-    return shown(message if isinstance(message, str) else ""), texts
+    return printable(message if isinstance(message, str) else ""), texts
 
 
 def refusal(
-    what: str, answer: Answer, credential: Credential, *, repository: str = ""
+    what: str, answer: HttpAnswer, credential: Credential, *, repository: str = ""
 ) -> AgentWorkOrdersError:
     """The failure of a 4xx that is no limit. Of a 404 it says `github_not_found`; whether the
     repository is gone is for the caller to find out. Raises Untrusted."""
-    message, errors = said(answer)
+    message, errors = message_and_errors(answer)
     context = {"status": answer.status, "said": message, "errors": errors}
     lowered = message.lower()
     if answer.status == 401:
@@ -106,23 +106,23 @@ def access_lost(repository: str, why: str) -> Environmental:
 
 
 def permission_missing(
-    what: str, answer: Answer, credential: Credential, context: dict[str, Any]
+    what: str, answer: HttpAnswer, credential: Credential, context: dict[str, Any]
 ) -> Environmental:
     needed = answer.headers.get("x-accepted-github-permissions", "")
     if not needed and "x-accepted-oauth-scopes" in answer.headers:
         needed = f"scope {answer.headers['x-accepted-oauth-scopes'] or 'repo'}"
-    named = shown(needed).replace(";", " or").replace(",", " and ") or "a permission"
+    named = printable(needed).replace(";", " or").replace(",", " and ") or "a permission"
     return Environmental(
         "github_permission_missing",
         f"{credential.name} may not {what}: it needs {named}",
         hint="Grant it in the settings of the App (and accept it for the installation) or of the "
         "token; the work goes on afterwards.",
-        needed=shown(needed),
+        needed=printable(needed),
         **context,
     )
 
 
-def allows(answer: Answer, credential: Credential) -> bool:
+def allows(answer: HttpAnswer, credential: Credential) -> bool:
     """Whether what the answer says is needed is among what the credential has, as far as both are
     known. `a=write,b=read; c=write` means (a and b) or c."""
     needed = answer.headers.get("x-accepted-github-permissions", "")
@@ -153,16 +153,16 @@ def _sign_on_needed(what: str, header: str, context: dict[str, Any]) -> Environm
 
 def _error(entry: Any) -> str:
     if isinstance(entry, str):
-        return shown(entry)
+        return printable(entry)
     if not isinstance(entry, dict):
         return ""
     if isinstance(entry.get("message"), str) and entry["message"]:
-        return shown(entry["message"])
+        return printable(entry["message"])
     resource, field, code = (str(entry.get(name) or "") for name in ("resource", "field", "code"))
-    return shown(f"{resource}.{field} {code}".strip(". "))
+    return printable(f"{resource}.{field} {code}".strip(". "))
 
 
-def shown(text: str) -> str:
+def printable(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in text[: 2 * SHOWN]).strip()[
         :SHOWN
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from agent_work_orders.github_integration.http.one_request import Answer
+from agent_work_orders.github_integration.http.one_request import HttpAnswer
 
 MOST = 2_000
 MOST_BYTES = 32 * 1024 * 1024
@@ -19,19 +19,19 @@ class Etags:
     def __init__(self, *, most: int = MOST, most_bytes: int = MOST_BYTES) -> None:
         self._most = most
         self._most_bytes = most_bytes
-        self._kept: OrderedDict[tuple[str, str], Answer] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str], HttpAnswer] = OrderedDict()
         self.bytes = 0
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def get(self, credential: str, url: str) -> Answer | None:
+    def get(self, credential: str, url: str) -> HttpAnswer | None:
         found = self._kept.get((credential, url))
         if found is not None:
             self._kept.move_to_end((credential, url))
         return found
 
-    def put(self, credential: str, url: str, answer: Answer) -> None:
+    def put(self, credential: str, url: str, answer: HttpAnswer) -> None:
         self.drop(credential, url)
         size = len(answer.body)
         if answer.status != 200 or "etag" not in answer.headers or size > LARGEST_BYTES:

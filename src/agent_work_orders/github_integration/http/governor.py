@@ -24,15 +24,16 @@ from agent_work_orders.errors import AgentWorkOrdersError
 from agent_work_orders.github_integration.http.lane import BUSY, FREE, Hold, Lane
 from agent_work_orders.github_integration.http.limits import GRAPHQL, counted, limited
 from agent_work_orders.github_integration.http.moments import Moment
-from agent_work_orders.github_integration.http.outage import Outage
+from agent_work_orders.github_integration.http.outage import OUTAGE
 from agent_work_orders.github_integration.quota import (
     PATIENCE_S,
     Priority,
     QuotaHeld,
     QuotaMemory,
+    QuotaReport,
     QuotaState,
-    Standing,
 )
+from agent_work_orders.recovery.breaker import Circuit
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -91,17 +92,17 @@ class DurableGovernor:
         self._age = 0
         self._unsettled = False
         self._sent = self._held = self._limited = self._failed = 0
-        self.outage = Outage(clock)
+        self._outage = Circuit(OUTAGE)
         for state in memory.load():
             self._lane(state.credential).restore(state)
 
     def states(self) -> list[QuotaState]:
         return [self._lanes[name].state() for name in sorted(self._lanes)]
 
-    def standing(self) -> Standing:
-        outage_ms = self.outage.wait_ms()
+    def report(self) -> QuotaReport:
+        outage_ms = self._outage_ms()
         bases = [lane for name, lane in self._lanes.items() if not name.endswith(_GRAPHQL)]
-        return Standing(
+        return QuotaReport(
             under_way=sum(lane.at_once for lane in bases),
             waiting=len(self._waiting),
             sent=self._sent,
@@ -146,7 +147,7 @@ class DurableGovernor:
         if status >= 500:
             self.unheard()
         else:
-            self.outage.passed()
+            self._outage.passed()
         base, now_ms = self._base(credential), self._clock.now_ms()
         own = self._lane(credential)
         count, limit = counted(headers, now_ms), limited(status, headers, body, now_ms)
@@ -164,7 +165,7 @@ class DurableGovernor:
     def unheard(self) -> None:
         """There was no answer that helps."""
         self._failed += 1
-        self.outage.failed()
+        self._outage.failed(self._monotonic_ms())
 
     # -- waiting
 
@@ -213,7 +214,7 @@ class DurableGovernor:
                 waiter.changed.set()
 
     def _hold(self, waiter: _Waiter) -> Hold:
-        outage_ms = self.outage.wait_ms()
+        outage_ms = self._outage_ms()
         if outage_ms:
             return Hold(wait_ms=outage_ms, reason="github_unavailable")
         base = self._base(waiter.credential)
@@ -229,7 +230,7 @@ class DurableGovernor:
         self._sent += 1
         if own is not base:
             own.at_once += 1
-        self.outage.tried()
+        self._outage.tried(self._monotonic_ms())
         if waiter.creates:
             self._memory.save(base.state())
 
@@ -239,7 +240,7 @@ class DurableGovernor:
         if own is not base:
             own.at_once -= 1
         if not told:
-            self.outage.left()
+            self._outage.left(self._monotonic_ms())
         self._look()
 
     async def _settle(self) -> None:
@@ -249,6 +250,15 @@ class DurableGovernor:
         except BaseException:
             self._unsettled = True
             raise
+
+    def _outage_ms(self) -> int:
+        """How long nothing is sent to the host; 0: a request may be."""
+        now_ms = self._monotonic_ms()
+        until_ms = self._outage.opens_at_ms(now_ms)
+        return 0 if until_ms is None else int(until_ms - now_ms) + 1
+
+    def _monotonic_ms(self) -> float:
+        return self._clock.monotonic_s() * 1000
 
     def _base(self, credential: str) -> Lane:
         return self._lane(credential.removesuffix(_GRAPHQL))

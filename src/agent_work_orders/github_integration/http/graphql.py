@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agent_work_orders.errors import AgentWorkOrdersError, Environmental, NotFound, Permanent
-from agent_work_orders.github_integration.http.answers import MOST_ERRORS, Untrusted, shown
+from agent_work_orders.github_integration.http.answers import MOST_ERRORS, Untrusted, printable
 
 UNTOLD_MS = 60_000
 _FORBIDDEN = ("FORBIDDEN", "INSUFFICIENT_SCOPES")
@@ -38,7 +38,7 @@ def data(what: str, answer: Any, credential: str) -> dict[str, Any]:
 def _failure(what: str, errors: list[Any], credential: str) -> AgentWorkOrdersError | RateLimited:
     entries = [entry for entry in errors[:MOST_ERRORS] if isinstance(entry, dict)]
     kinds = [str(entry.get("type") or "") for entry in entries]
-    texts = [shown(str(entry.get("message") or "")) for entry in entries]
+    texts = [printable(str(entry.get("message") or "")) for entry in entries]
     said = "; ".join(texts)[:500]
     if "RATE_LIMITED" in kinds:
         return RateLimited(said)

@@ -33,7 +33,7 @@ KEEP_S = 30.0
 API_VERSION = "2022-11-28"
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class HttpRequest(msgspec.Struct, frozen=True, kw_only=True):
     """`writes`: repeating it could make something twice. `creates`: see `quota.Governor`.
     `lane`: what is put behind the credential's name for the governor."""
 
@@ -47,7 +47,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     lane: str = ""
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class HttpAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """Names of headers are in lower case."""
 
     status: int
@@ -115,7 +115,7 @@ class Exchange:
     ) -> None:
         await self._http.aclose()
 
-    async def send(self, request: Request, credential: Credential) -> Answer:
+    async def send(self, request: HttpRequest, credential: Credential) -> HttpAnswer:
         """Raises NotSent, Lost, TooMuch."""
         try:
             async with asyncio.timeout(self._deadline_s):
@@ -127,7 +127,7 @@ class Exchange:
         except httpx.HTTPError as error:
             raise Lost(_words(error)) from None
 
-    async def _send(self, request: Request, credential: Credential) -> Answer:
+    async def _send(self, request: HttpRequest, credential: Credential) -> HttpAnswer:
         headers = {"authorization": f"Bearer {credential.token}"}
         if request.body is not None:
             headers["content-type"] = "application/json"
@@ -138,7 +138,9 @@ class Exchange:
         ) as response:
             heard = {name.lower(): value for name, value in response.headers.items()}
             body = await self._body(response, heard.get("content-encoding", "identity").lower())
-            return Answer(status=response.status_code, headers=heard, body=body, url=request.url)
+            return HttpAnswer(
+                status=response.status_code, headers=heard, body=body, url=request.url
+            )
 
     async def _body(self, response: httpx.Response, encoding: str) -> bytes:
         if encoding not in ("identity", "gzip"):

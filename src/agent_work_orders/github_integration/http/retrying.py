@@ -28,11 +28,11 @@ from agent_work_orders.github_integration.http import answers
 from agent_work_orders.github_integration.http.governor import Sleep
 from agent_work_orders.github_integration.http.limits import limited
 from agent_work_orders.github_integration.http.one_request import (
-    Answer,
     Exchange,
+    HttpAnswer,
+    HttpRequest,
     Lost,
     NotSent,
-    Request,
     TooMuch,
 )
 from agent_work_orders.github_integration.quota import Governor, QuotaHeld
@@ -64,7 +64,7 @@ class Retrying:
         self._chance = chance
         self._sleep = sleep
 
-    async def ask(self, what: str, request: Request, credential: Credential) -> Answer:
+    async def ask(self, what: str, request: HttpRequest, credential: Credential) -> HttpAnswer:
         """The answer, below 500; a 2xx or 4xx of a write is JSON. `what` completes "to …"."""
         moves = 0
         while True:
@@ -84,7 +84,9 @@ class Retrying:
                 )
             request = msgspec.structs.replace(request, url=place, etag="")
 
-    async def _believed(self, what: str, request: Request, credential: Credential) -> Answer:
+    async def _believed(
+        self, what: str, request: HttpRequest, credential: Credential
+    ) -> HttpAnswer:
         limits = attempts = 0
         while True:
             attempts += 1
@@ -116,7 +118,7 @@ class Retrying:
             except NotSent as error:
                 await self._again(what, attempts, error)
 
-    async def _once(self, request: Request, credential: Credential) -> Answer:
+    async def _once(self, request: HttpRequest, credential: Credential) -> HttpAnswer:
         async with self._governor.turn(
             credential.name + request.lane,
             priority=request.priority,
@@ -142,7 +144,7 @@ class Retrying:
             ) from error
         await self._sleep(BACKOFF_S * 2 ** (attempts - 1) * (1 + self._chance.random()))
 
-    def _followed(self, request: Request, location: str, status: int) -> str | None:
+    def _followed(self, request: HttpRequest, location: str, status: int) -> str | None:
         """Where a redirect leads, if it may be followed."""
         if request.writes and status not in (307, 308):
             return None
@@ -160,7 +162,7 @@ class Retrying:
         return place
 
 
-def _check(request: Request, answer: Answer) -> None:
+def _check(request: HttpRequest, answer: HttpAnswer) -> None:
     """Raises Lost or Untrusted for what cannot be believed: also of a refusal, because it may be
     some proxy's word and not the service's."""
     status = answer.status

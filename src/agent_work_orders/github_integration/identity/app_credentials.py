@@ -25,7 +25,7 @@ from agent_work_orders.errors import AgentWorkOrdersError, Environmental, NotFou
 from agent_work_orders.github_integration.credential import Credential
 from agent_work_orders.github_integration.http import answers
 from agent_work_orders.github_integration.http.limits import date_ms
-from agent_work_orders.github_integration.http.one_request import Answer, Request
+from agent_work_orders.github_integration.http.one_request import HttpAnswer, HttpRequest
 from agent_work_orders.github_integration.http.retrying import Retrying, encoded
 from agent_work_orders.github_integration.identity.app_key import AppKey
 from agent_work_orders.github_integration.identity.credentials import (
@@ -87,7 +87,7 @@ class AppCredentials:
         return token.credential
 
     async def revoke(self, credential: Credential) -> None:
-        request = Request(method="DELETE", url=f"{self._retrying.api_url}/installation/token")
+        request = HttpRequest(method="DELETE", url=f"{self._retrying.api_url}/installation/token")
         answer = await self._retrying.ask("revoke a token", request, credential)
         if answer.status not in (204, 401):
             raise answers.refusal("revoke a token", answer, credential)
@@ -249,7 +249,7 @@ class AppCredentials:
         repository: str = "",
     ) -> dict[str, Any]:
         """Minting twice is harmless, so nothing here `writes`."""
-        request = Request(
+        request = HttpRequest(
             method=method,
             url=self._retrying.api_url + path,
             body=None if wanted is None else encoded(wanted),
@@ -258,7 +258,7 @@ class AppCredentials:
         answer, credential = await self.as_app(what, request)
         return good(what, answer, credential, repository)
 
-    async def as_app(self, what: str, request: Request) -> tuple[Answer, Credential]:
+    async def as_app(self, what: str, request: HttpRequest) -> tuple[HttpAnswer, Credential]:
         """Ask with the App's own proof, made anew once if it is refused. The answer is below 500,
         a refusal too; the credential is the one that was used."""
         credential = self._proof()

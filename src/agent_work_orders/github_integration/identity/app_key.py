@@ -6,12 +6,9 @@ import base64
 from collections.abc import Mapping
 
 import msgspec
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import padding, rsa
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from agent_work_orders.errors import Refused
+from agent_work_orders.security import rsa_signer
 
 BACK_S = 30
 """Our clock may be a little ahead."""
@@ -25,18 +22,15 @@ class AppKey:
     def __init__(self, app_id: int, pem: str) -> None:
         """Refused `setting_invalid` when the text is no RSA key."""
         self.app_id = app_id
-        try:
-            key = load_pem_private_key(pem.encode(), None)
-        except (ValueError, TypeError, UnsupportedAlgorithm):
-            key = None
-        if not isinstance(key, rsa.RSAPrivateKey) or key.key_size < SMALLEST_BITS:
+        signer = rsa_signer.read(pem, SMALLEST_BITS)
+        if signer is None:
             raise Refused(
                 "setting_invalid",
                 f"GITHUB_PRIVATE_KEY: not an RSA key of at least {SMALLEST_BITS} bits",
                 hint="Generate a private key in the App's settings and use that file.",
                 field="GITHUB_PRIVATE_KEY",
             )
-        self._key = key
+        self._signer = signer
         self._made: tuple[int, str] = (0, "")
 
     def __repr__(self) -> str:
@@ -50,7 +44,7 @@ class AppKey:
         now_s = now_ms // 1000
         claims = {"iat": now_s - BACK_S, "exp": now_s + LIFE_S, "iss": str(self.app_id)}
         signed = _part({"alg": "RS256", "typ": "JWT"}) + "." + _part(claims)
-        signature = self._key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256())
+        signature = self._signer.sign(signed.encode())
         made = f"{signed}.{_encoded(signature)}"
         self._made = (now_ms, made)
         return made

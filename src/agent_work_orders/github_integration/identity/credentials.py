@@ -12,7 +12,7 @@ import msgspec
 from agent_work_orders.errors import AgentWorkOrdersError, Environmental, Permanent
 from agent_work_orders.github_integration.credential import Credential
 from agent_work_orders.github_integration.http import answers
-from agent_work_orders.github_integration.http.one_request import Answer, Request
+from agent_work_orders.github_integration.http.one_request import HttpAnswer, HttpRequest
 from agent_work_orders.github_integration.http.retrying import Retrying
 
 Permissions = Mapping[str, str]
@@ -89,16 +89,18 @@ class TokenCredentials:
 
     async def account(self) -> str:
         if not self._login:
-            request = Request(method="GET", url=f"{self._retrying.api_url}/user")
+            request = HttpRequest(method="GET", url=f"{self._retrying.api_url}/user")
             what = "learn whose the token is"
             answer = await self._retrying.ask(what, request, self._credential)
             self._login = text(good(what, answer, self._credential), "login")
         return self._login
 
 
-def good(what: str, answer: Answer, credential: Credential, repository: str = "") -> dict[str, Any]:
+def good(
+    what: str, answer: HttpAnswer, credential: Credential, repository: str = ""
+) -> dict[str, Any]:
     """The object of a success, or its failure."""
-    if answer.status == 404 and answers.said(answer)[0] == "Integration not found":
+    if answer.status == 404 and answers.message_and_errors(answer)[0] == "Integration not found":
         answer = msgspec.structs.replace(answer, status=401)
     if answer.status >= 300:
         raise answers.refusal(what, answer, credential, repository=repository)

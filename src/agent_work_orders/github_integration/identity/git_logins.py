@@ -7,7 +7,7 @@ and nothing that its server could do elsewhere in our name.
 from __future__ import annotations
 
 from agent_work_orders.github_integration.credential import Credential
-from agent_work_orders.github_integration.forges import full_name_of
+from agent_work_orders.github_integration.full_name import full_name_of
 from agent_work_orders.github_integration.identity.credentials import Credentials
 from agent_work_orders.repositories.login import Login
 

@@ -12,7 +12,7 @@ import msgspec
 
 from agent_work_orders.github_integration.hook import MOST_PAGES, Sent
 from agent_work_orders.github_integration.http import answers
-from agent_work_orders.github_integration.http.one_request import Answer, Request
+from agent_work_orders.github_integration.http.one_request import HttpAnswer, HttpRequest
 from agent_work_orders.github_integration.http.pages import PER_PAGE, next_link
 from agent_work_orders.github_integration.identity.app_credentials import AppCredentials
 from agent_work_orders.github_integration.resources import wire
@@ -58,16 +58,18 @@ class AppHook:
     async def redeliver(self, attempt_id: int) -> None:
         await self._asked("redeliver a webhook", "POST", f"/{attempt_id}/attempts")
 
-    async def _asked(self, what: str, method: str, rest: str) -> Answer:
+    async def _asked(self, what: str, method: str, rest: str) -> HttpAnswer:
         """Nothing here `writes`: a delivery that comes twice is known by its GUID."""
-        request = Request(method=method, url=f"{self._api_url}{PATH}{rest}", priority="background")
+        request = HttpRequest(
+            method=method, url=f"{self._api_url}{PATH}{rest}", priority="background"
+        )
         answer, credential = await self._credentials.as_app(what, request)
         if answer.status >= 300:
             raise answers.refusal(what, answer, credential)
         return answer
 
 
-def _cursor(answer: Answer) -> str:
+def _cursor(answer: HttpAnswer) -> str:
     """Of the next page. The link's address is not followed, only its cursor is used."""
     link = next_link(answer.headers.get("link", "")) or ""
     try:

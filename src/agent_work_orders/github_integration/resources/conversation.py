@@ -26,10 +26,10 @@ FILE_LIMIT_BYTES = 1_048_576
 
 class Conversation(Resource):
     async def repository(self, repository: Repository) -> RepositoryFacts:
-        return wire.read(await self._get(repository, ""), wire.Facts).shown()
+        return wire.read(await self._get(repository, ""), wire.Facts).as_repository_facts()
 
     async def issue(self, repository: Repository, number: int) -> Issue:
-        return wire.read(await self._get(repository, f"issues/{number}"), wire.Issue).shown()
+        return wire.read(await self._get(repository, f"issues/{number}"), wire.Issue).as_issue()
 
     async def file(self, repository: Repository, path: str, ref: str | None = None) -> bytes | None:
         where = f"contents/{quote(path)}"
@@ -75,7 +75,7 @@ class Conversation(Resource):
         async def look() -> Comment | None:
             for one in await self._pages(repository, f"issues/{number}/comments", wire.Comment):
                 if markers.carries(one.body, key) and await self._ours(one.user):
-                    return one.shown()
+                    return one.as_comment()
             return None
 
         return await self._look(look)
@@ -85,13 +85,15 @@ class Conversation(Resource):
     ) -> Comment:
         path, said = f"issues/{number}/comments", {"body": self._seal(body, key)}
         made = await self._send("POST", repository, path, said, creates=True)
-        return wire.written(made, wire.Comment).shown()
+        return wire.written(made, wire.Comment).as_comment()
 
     async def edit_comment(
         self, repository: Repository, comment_id: int, body: str, key: str
     ) -> Comment:
         path, said = f"issues/comments/{comment_id}", {"body": self._seal(body, key)}
-        return wire.written(await self._send("PATCH", repository, path, said), wire.Comment).shown()
+        return wire.written(
+            await self._send("PATCH", repository, path, said), wire.Comment
+        ).as_comment()
 
     async def react(
         self, repository: Repository, number: int, reaction: Reaction, comment_id: int | None = None

@@ -51,7 +51,7 @@ class Pulls(Resource):
             )
             for one in sorted(found, key=lambda pull: -pull.number):
                 if one.head.ref == head_branch and await self._is_ours(one, key):
-                    return one.shown()
+                    return one.as_pull_request()
             return None
 
         return await self._look(look)
@@ -67,7 +67,7 @@ class Pulls(Resource):
         try:
             made = await self._send("POST", proposal.repository, "pulls", body, creates=True)
         except Permanent as error:
-            words = said(error)
+            words = words_of_refusal(error)
             if "no commits between" in words:
                 raise _no_changes(proposal) from error
             if proposal.draft and "draft pull requests are not supported" in words:
@@ -75,7 +75,7 @@ class Pulls(Resource):
             if "already exists" not in words:
                 raise
             return await self._adopt(proposal, key)
-        return wire.written(made, wire.Pull).shown()
+        return wire.written(made, wire.Pull).as_pull_request()
 
     async def _adopt(self, proposal: Proposal, key: str) -> PullRequest:
         """The open one of these branches, if it is ours."""
@@ -110,14 +110,14 @@ class Pulls(Resource):
         after = wire.written(await self._send("PATCH", repository, path, changes), wire.Pull)
         if after.draft and not proposal.draft:
             return await self.mark_ready(repository, number)
-        return after.shown()
+        return after.as_pull_request()
 
     async def mark_ready(self, repository: Repository, number: int) -> PullRequest:
         pull = await self._pull(repository, number)
         if pull.draft and pull.state == "open":
             await self._graphql(repository, _READY, writes=True, id=pull.node_id)
             pull = await self._pull(repository, number)
-        return pull.shown()
+        return pull.as_pull_request()
 
     async def close_pull_request(self, repository: Repository, number: int, reason: str) -> None:
         # The reason is the order's to tell: a comment would be a second write without a key.
@@ -126,11 +126,11 @@ class Pulls(Resource):
             await self._send("PATCH", repository, f"pulls/{number}", {"state": "closed"})
 
     async def pull_request(self, repository: Repository, number: int) -> PullRequest:
-        return (await self._pull(repository, number)).shown()
+        return (await self._pull(repository, number)).as_pull_request()
 
     async def files(self, repository: Repository, number: int) -> list[ChangedFile]:
         found = await self._pages(repository, f"pulls/{number}/files", wire.File)
-        return [one.shown() for one in found]
+        return [one.as_changed_file() for one in found]
 
     async def merge(
         self, repository: Repository, number: int, *, head_sha: str, method: MergeMethod
@@ -190,7 +190,7 @@ class Pulls(Resource):
         return self._seal(proposal.body, key, "\n\n".join(filter(None, ours)))
 
 
-def said(error: Refused | Permanent) -> str:
+def words_of_refusal(error: Refused | Permanent) -> str:
     """The service's words, in lower case."""
     errors = error.context.get("errors") or []
     return " ".join([str(error.context.get("said", "")), *map(str, errors)]).lower()

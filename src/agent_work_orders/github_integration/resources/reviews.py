@@ -91,7 +91,7 @@ class Reviews(Pulls):
                 number=number,
                 after=after,
             )
-            page = wire.read(answer, threads.Answer)
+            page = wire.read(answer, threads.ThreadsAnswer)
             if page.repository is None or page.repository.pull_request is None:
                 raise NotFound(
                     "review_unknown",
@@ -99,7 +99,7 @@ class Reviews(Pulls):
                     hint="`awo show` names the pull request of an order.",
                 )
             shown = page.repository.pull_request.review_threads
-            found += [node.shown(login) for node in shown.nodes]
+            found += [node.as_thread(login) for node in shown.nodes]
             after = shown.page_info.end_cursor
             if not shown.page_info.has_next_page or after is None:
                 break

@@ -11,12 +11,12 @@ class Author(msgspec.Struct, frozen=True):
     login: str = ""
 
 
-class Said(msgspec.Struct, frozen=True):
+class ThreadComment(msgspec.Struct, frozen=True):
     author: Author | None = None
 
 
 class Comments(msgspec.Struct, frozen=True):
-    nodes: list[Said] = []
+    nodes: list[ThreadComment] = []
 
 
 class Node(msgspec.Struct, frozen=True, rename="camel"):
@@ -26,7 +26,7 @@ class Node(msgspec.Struct, frozen=True, rename="camel"):
     line: int | None = None
     comments: Comments = Comments()
 
-    def shown(self, login: str) -> forge.Thread:
+    def as_thread(self, login: str) -> forge.Thread:
         """`login` is our account without `[bot]`: GraphQL names an App so."""
         first = self.comments.nodes[0].author if self.comments.nodes else None
         name = first.login.removesuffix("[bot]").lower() if first else ""
@@ -57,5 +57,5 @@ class Home(msgspec.Struct, frozen=True, rename="camel"):
     pull_request: Pull | None = None
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ThreadsAnswer(msgspec.Struct, frozen=True):
     repository: Home | None = None

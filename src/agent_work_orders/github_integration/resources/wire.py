@@ -46,7 +46,7 @@ class Pull(msgspec.Struct, frozen=True):
     merged_at: str | None = None
     merge_commit_sha: str | None = None
 
-    def shown(self) -> forge.PullRequest:
+    def as_pull_request(self) -> forge.PullRequest:
         state = self.state
         if self.merged_at is not None:
             state = "merged"
@@ -80,7 +80,7 @@ class Issue(msgspec.Struct, frozen=True):
     labels: list[Named | str] = []
     pull_request: dict[str, Any] | None = None
 
-    def shown(self) -> forge.Issue:
+    def as_issue(self) -> forge.Issue:
         names = [one if isinstance(one, str) else one.name for one in self.labels]
         return forge.Issue(
             number=self.number,
@@ -100,7 +100,7 @@ class Comment(msgspec.Struct, frozen=True):
     user: User | None = None
     body: str | None = None
 
-    def shown(self) -> forge.Comment:
+    def as_comment(self) -> forge.Comment:
         return forge.Comment(
             comment_id=self.id, author=login(self.user), body=self.body or "", url=self.html_url
         )
@@ -145,16 +145,14 @@ class File(msgspec.Struct, frozen=True):
     additions: int
     deletions: int
     patch: str | None = None
-    previous_filename: str | None = None
 
-    def shown(self) -> forge.ChangedFile:
+    def as_changed_file(self) -> forge.ChangedFile:
         return forge.ChangedFile(
             path=self.filename,
             status=self.status,
             additions=self.additions,
             deletions=self.deletions,
             patch=self.patch or "",
-            previous_path=self.previous_filename or "",
         )
 
 
@@ -167,7 +165,7 @@ class Facts(msgspec.Struct, frozen=True):
     fork: bool = False
     permissions: dict[str, bool] = {}
 
-    def shown(self) -> forge.RepositoryFacts:
+    def as_repository_facts(self) -> forge.RepositoryFacts:
         return forge.RepositoryFacts(
             repository_id=self.id,
             full_name=self.full_name,

@@ -29,6 +29,7 @@ from agent_work_orders.state_manager.sqlite.proof import DAMAGE, proven, sealed
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.text import from_json, storable, to_json
 from agent_work_orders.state_manager.sqlite.writer import Writer
+from agent_work_orders.workflow_engine.waiting import QUARANTINED
 
 _SQL = queries("records")
 _FIELDS = OrderRecord.__struct_fields__
@@ -235,7 +236,7 @@ def _legible(row: Sequence[Any]) -> OrderRecord:
             workflow_type="",
             workflow_version="",
             status="waiting",
-            waiting_reason="quarantined",
+            waiting_reason=QUARANTINED,
             created_by="",
             created_at_ms=0,
             updated_at_ms=0,

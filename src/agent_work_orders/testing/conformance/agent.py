@@ -12,7 +12,13 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from agent_work_orders.agent_executor.agent import TEXT_LIMIT_CHARS, Agent, Entry, Request, Turn
+from agent_work_orders.agent_executor.agent import (
+    TEXT_LIMIT_CHARS,
+    Agent,
+    AgentRequest,
+    Entry,
+    Turn,
+)
 from agent_work_orders.agent_executor.transcript import TURN_LIMIT_BYTES, decode, encode
 from agent_work_orders.errors import AgentWorkOrdersError
 from agent_work_orders.sandbox_manager.sandbox import Sandbox
@@ -111,7 +117,7 @@ async def _run(
     session_id: str | None = None,
 ) -> tuple[Turn, list[Entry]]:
     entries: list[Entry] = []
-    request = Request(
+    request = AgentRequest(
         prompt=prompt,
         command=deed,
         timeout_s=timeout_s,

@@ -6,8 +6,8 @@ import asyncio
 from collections import Counter, defaultdict
 from typing import Any
 
-from agent_work_orders.errors import Permanent, Transient
-from agent_work_orders.tools.tool import JsonObject, Parked, Tool, ToolContext
+from agent_work_orders.errors import Held, Permanent, Transient
+from agent_work_orders.tools.tool import JsonObject, Tool, ToolContext
 from agent_work_orders.workflow_engine.catalogue import Catalogue, ToolInfo
 
 _ANY = {"type": "object", "properties": {"value": {}}, "additionalProperties": False}
@@ -56,7 +56,7 @@ class Echo:
         if outcome == "permanent":
             raise Permanent("fake_permanent", "it will not pass", hint="give up")
         if outcome == "park":
-            raise Parked("fake_quota", ctx.now_ms() + 50)
+            raise Held("model_quota", ctx.now_ms() + 50)
         world.calls.append(ctx.path)
         return {"value": value}
 

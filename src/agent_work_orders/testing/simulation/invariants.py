@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from agent_work_orders.engines.embedded.held import restore
+from agent_work_orders.engines.embedded.kept_run import restore
 from agent_work_orders.state_manager.journal import Quarantined
 from agent_work_orders.testing.simulation.people import Input
 from agent_work_orders.testing.simulation.ports import SimulatedDisk, SimulatedJournal

@@ -15,7 +15,7 @@ import msgspec
 from agent_work_orders.engines.embedded.engine import EmbeddedEngine
 from agent_work_orders.engines.embedded.lanes import Limits
 from agent_work_orders.engines.engine import Change
-from agent_work_orders.engines.perform import Desk
+from agent_work_orders.engines.perform import Performer
 from agent_work_orders.errors import AgentWorkOrdersError
 from agent_work_orders.state_manager.artifacts import Artifact
 from agent_work_orders.testing.simulation import invariants
@@ -124,7 +124,7 @@ class Schedule:
 
     async def _live(self) -> bool:
         journal = self.parts.journal(self.disk, self.options, self.rng, self.at)
-        desk = Desk(
+        performer = Performer(
             tools(self.world),
             ledger=self.parts.ledger(journal, self.rng, self.at),
             artifacts=_NoArtifacts(),
@@ -132,7 +132,7 @@ class Schedule:
             log=lambda *_: None,
         )
         limits = Limits(running_tasks=3, orders_per_repository=2)
-        engine = self.parts.engine(journal, desk, self.clock, limits=limits)
+        engine = self.parts.engine(journal, performer, self.clock, limits=limits)
         engine.observe(self._acknowledged)
         await engine.start()
         speaking = [

@@ -10,9 +10,9 @@ import random
 from collections import Counter
 from typing import Any
 
-from agent_work_orders.errors import Permanent, Transient, Unknown
+from agent_work_orders.errors import Held, Permanent, Transient, Unknown
 from agent_work_orders.testing.simulation.faults import Boundaries, Options
-from agent_work_orders.tools.tool import JsonObject, Parked, Tool, ToolContext
+from agent_work_orders.tools.tool import JsonObject, Tool, ToolContext
 from agent_work_orders.workflow_engine.catalogue import Catalogue, ToolInfo
 
 _ANY = {"type": "object", "properties": {"value": {}}, "additionalProperties": False}
@@ -72,7 +72,7 @@ class World:
             case "permanent":
                 raise Permanent("sim_permanent", "it will not pass", hint="give up")
             case "park":
-                raise Parked("sim_quota", ctx.now_ms() + self.rng.randint(1, 60_000))
+                raise Held("model_quota", ctx.now_ms() + self.rng.randint(1, 60_000))
             case "hang":
                 await asyncio.sleep(HANG_S)
             case "slow":

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from agent_work_orders.github_integration.full_name import is_full_name
 from agent_work_orders.work_orders.incoming.event_types import EVENT_TYPES, EventType
 
 MAX_TITLE_CHARS = 300
@@ -21,7 +22,6 @@ MAX_BODY_CHARS = 60_000
 """Below an order's prompt, which also holds our own words."""
 MAX_COMMENT_CHARS = 8_000
 MAX_REPOSITORIES = 1_000
-_FULL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}/(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,100}")
 _LOGIN = re.compile(r"[A-Za-z0-9_-]{1,100}(?:\[bot\])?")
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -147,7 +147,7 @@ def read(name: str, body: bytes) -> GitHubEvent:
 def _repository(event: GitHubEvent, found: Json) -> GitHubEvent:
     full_name = _text(found.get("full_name"), 250)
     repository_id = _number(found.get("id"))
-    if not repository_id or not _FULL_NAME.fullmatch(full_name):
+    if not repository_id or not is_full_name(full_name):
         raise Unusable("no repository")
     return msgspec.structs.replace(
         event,
@@ -245,7 +245,7 @@ def _installation(event: GitHubEvent, payload: Json) -> GitHubEvent:
         for one in _list(payload.get(key))[:MAX_REPOSITORIES]:
             repository_id = _number(_object(one).get("id"))
             full_name = _text(_object(one).get("full_name"), 250)
-            if repository_id and _FULL_NAME.fullmatch(full_name):
+            if repository_id and is_full_name(full_name):
                 found.append((repository_id, full_name))
     account = _person(_object(payload.get("installation")).get("account"))
     return msgspec.structs.replace(

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from agent_work_orders.errors import Environmental, NotFound, Refused
 from agent_work_orders.github_integration.forge import Hub, Repository
-from agent_work_orders.github_integration.forges import full_name_of
+from agent_work_orders.github_integration.full_name import full_name_of
 from agent_work_orders.repositories import url
 from agent_work_orders.state_manager.records import OrderFilter
 from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.incoming.triggers import AccessChanged
 from agent_work_orders.workflow_engine import events as on
+from agent_work_orders.workflow_engine.waiting import ACCESS_LOST
 
-ACCESS_LOST = "access_lost"
 BY = "github"
 PAGE = 500
 _OPEN = ("pending", "running", "waiting", "paused")

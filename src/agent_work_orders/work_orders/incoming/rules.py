@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -41,7 +41,6 @@ BUILD, TEST, REVIEW = "agent_workflow_plan_build_test", "test-pipeline", "pr-rev
 STARTING = ("run", "review", "test")
 _SECTIONS = ("labels", "assignment", "commands", "push", "check_failure", "pull_request")
 _WORKFLOW = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
-On = Literal["opened", "synchronize", "reopened", "ready_for_review"]
 
 
 class BranchRule(msgspec.Struct, frozen=True, kw_only=True):

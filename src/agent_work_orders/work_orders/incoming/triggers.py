@@ -27,7 +27,6 @@ STALE_MS = 7 * DAY_MS
 FAILURES = ("failure", "timed_out")
 MARK = "<!-- awo:"
 
-Purpose = Literal["run", "review", "test", "push", "check"]
 Access = Literal["lost", "back"]
 Proof = Literal["reach", "archived", "none"]
 """What the hub must say before access counts as lost, as events come late and again: that it is

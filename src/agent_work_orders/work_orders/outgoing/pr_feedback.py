@@ -18,6 +18,7 @@ import msgspec
 from agent_work_orders.errors import BadRequest, Conflict, NotFound, Unavailable
 from agent_work_orders.github_integration import verdicts
 from agent_work_orders.github_integration.forge import Check, Hub, Repository
+from agent_work_orders.github_integration.full_name import is_full_name
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.repositories import url
 from agent_work_orders.security.roles import Caller
@@ -30,7 +31,6 @@ SUMMARY = "Review complete."
 CHECK_NAME = "Agent Review"
 COMMENT_LIMIT_CHARS = 60_000
 MAX_LOCKS = 1_000
-_FULL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}/(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,100}")
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 Status = Literal["success", "failure", "neutral"]
@@ -184,7 +184,7 @@ def _named(caller: Caller, idempotency_key: str) -> str:
 def _check(given: Feedback) -> None:
     check_text("comment", given.comment, COMMENT_LIMIT_CHARS)
     check_text("checkName", given.check_name, 100)
-    if not _FULL_NAME.fullmatch(f"{given.owner}/{given.repo}"):
+    if not is_full_name(f"{given.owner}/{given.repo}"):
         raise NotFound(
             "repository_unknown",
             "There is no repository of that name",

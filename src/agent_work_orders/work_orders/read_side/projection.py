@@ -12,6 +12,7 @@ from agent_work_orders.work_orders.read_side import verification
 from agent_work_orders.workflow_engine import phases, rollback
 from agent_work_orders.workflow_engine.events import Usage
 from agent_work_orders.workflow_engine.run import ROOT, Run, TaskRun
+from agent_work_orders.workflow_engine.waiting import RATE_LIMIT
 
 _PUSHING = ("git.push", "forge.open_pull_request")
 
@@ -23,7 +24,7 @@ def record(run: Run, seq: int, queue_until_ms: int | None = None) -> OrderRecord
     until_ms = waiting.until_ms if waiting is not None else None
     status = phases.status(run)
     if status == "pending" and queue_until_ms is not None:
-        reason, until_ms = "rate_limit", queue_until_ms
+        reason, until_ms = RATE_LIMIT, queue_until_ms
     failure = run.failure if status in ("failed", "cancelled") else None
     session_id, pull_request_url = _from_outputs(run)
     verified = verification.of(run)

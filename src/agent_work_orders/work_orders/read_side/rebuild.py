@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from agent_work_orders.engines.embedded.held import restore
+from agent_work_orders.engines.embedded.kept_run import restore
 from agent_work_orders.errors import Broken
 from agent_work_orders.state_manager.approvals import Approvals
 from agent_work_orders.state_manager.journal import Journal, LoadedRun, Quarantined

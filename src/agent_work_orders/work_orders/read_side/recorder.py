@@ -28,6 +28,7 @@ from agent_work_orders.work_orders.read_side import open_questions, projection
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine import phases
 from agent_work_orders.workflow_engine.run import Run, TaskRun
+from agent_work_orders.workflow_engine.waiting import QUARANTINED
 
 SOON_S = 0.05
 # Projecting a run walks its tasks: one of thousands is shown once a second.
@@ -239,7 +240,7 @@ def _aside(row: OrderRecord, broken: Conflict) -> OrderRecord:
     return replace(
         row,
         status="waiting",
-        waiting_reason="quarantined",
+        waiting_reason=QUARANTINED,
         error_code=broken.code,
         error_message=broken.message,
         error_hint=broken.hint,

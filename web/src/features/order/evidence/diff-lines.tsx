@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 
 import type { DiffLine } from "@/lib/diff";
-import type { DiffRow } from "@/lib/diff-rows";
+import type { DiffRow } from "./diff-rows";
 import { truncate } from "@/lib/text";
 import { cx } from "@/ui/cx";
 

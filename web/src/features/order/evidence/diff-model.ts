@@ -1,6 +1,6 @@
 /** What the diff viewer shows: rows for one column or two, parts of a line, what is folded at first. */
 import type { DiffFile, DiffHunk, DiffLine } from "@/lib/diff";
-import { flattenDiff, type DiffRow } from "@/lib/diff-rows";
+import { flattenDiff, type DiffRow } from "./diff-rows";
 import { clean } from "@/lib/text";
 import { wordDiff, type WordSpan } from "./word-diff";
 

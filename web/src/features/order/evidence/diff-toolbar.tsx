@@ -1,7 +1,7 @@
 import { ChevronsDownUp, ChevronsUpDown, Columns2, PanelLeft, Rows3 } from "lucide-react";
 
 import type { DiffFile } from "@/lib/diff";
-import { summariseDiff } from "@/lib/diff-rows";
+import { summariseDiff } from "./diff-rows";
 import { plural } from "@/lib/text";
 import { Button } from "@/ui/button";
 import { cx } from "@/ui/cx";

@@ -1,4 +1,4 @@
-"""One attempt at one task, with all that its tool may know: what both engines hand to the desk."""
+"""One attempt at one task, with all that its tool may know: what both engines give a performer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agent_work_orders.workflow_engine import effects as ask
 from agent_work_orders.workflow_engine.run import Run
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class TaskAttempt(msgspec.Struct, frozen=True, kw_only=True):
     """One attempt at one task."""
 
     run_id: str
@@ -29,10 +29,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     stalled_since_ms: int | None = None
 
 
-def request_of(run: Run, effect: ask.Perform | ask.Undo) -> Request:
+def attempt_of(run: Run, effect: ask.Perform | ask.Undo) -> TaskAttempt:
     """What a run asks for, with all that its tool may know."""
     task = run.task(effect.path)
-    return Request(
+    return TaskAttempt(
         run_id=run.run_id,
         path=effect.path,
         attempt=effect.attempt,

@@ -16,12 +16,12 @@ from agent_work_orders.security import untrusted
 _CALL = re.compile(r"/(\S+)(?:\s+(.*))?", re.DOTALL)
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class TypedPrompt(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str
     command: Command | None = None
 
 
-def resolve(text: str, catalogue: Catalogue) -> Asked:
+def resolve(text: str, catalogue: Catalogue) -> TypedPrompt:
     """The prompt for the agent. Only a first word that is `/name` calls a command; a path such as
     `/etc/hosts` does not have the form of a name. Raises `Refused` for an unknown name."""
     stripped = text.strip()
@@ -29,10 +29,10 @@ def resolve(text: str, catalogue: Catalogue) -> Asked:
         raise Refused("prompt_empty", "The prompt is empty", hint="Say what to do.", field="prompt")
     called = _CALL.fullmatch(stripped)
     if called is None or not NAME.fullmatch(called[1]):
-        return Asked(prompt=embed(stripped))
+        return TypedPrompt(prompt=embed(stripped))
     command = catalogue.get(called[1])
     raw = (called[2] or "").strip()
-    return Asked(prompt=expand(command, _words(raw), raw=raw), command=command)
+    return TypedPrompt(prompt=expand(command, _words(raw), raw=raw), command=command)
 
 
 def embed(text: str, source: str = "request") -> str:

@@ -55,7 +55,7 @@ async def found(mirrors: Mirrors, address: str, order_id: str, first_base: str) 
     return await span(mirrors, origin.key, order_id, first_base)
 
 
-async def stand(
+async def restored(
     mirrors: Mirrors, address: str, order_id: str, first_base: str
 ) -> tuple[Mirror, str, str]:
     """The mirror, base and head of an order that goes on, for whoever may move its branch: what is

@@ -57,7 +57,7 @@ class Pending(msgspec.Struct):
     ready: bool
 
 
-class Held:
+class KeptRun:
     def __init__(self, run: Run, seq: int, snapshot_at: int = FIRST_SNAPSHOT) -> None:
         self.run = run
         self.durable = run
@@ -73,6 +73,13 @@ class Held:
         self.first: First | None = None
         """What is kept beside its first event."""
         self._ticket: Ticket | None = None
+
+    async def saved(self) -> None:
+        """Wait until all that was applied so far is durable. Raises what the journal raised."""
+        if self.saving is not None:
+            await asyncio.shield(self.saving)
+            if self.pending:
+                await asyncio.sleep(0)  # one done before we came is shown by the next callback
 
     @property
     def debts(self) -> tuple[int, int]:
@@ -105,7 +112,7 @@ def effect_id(seq: int, number: int, effect: ask.AnyEffect) -> str:
 
 
 def to_commit(
-    held: Held,
+    kept: KeptRun,
     event: on.AnyEvent,
     step: Step,
     acts: tuple[tuple[str, ask.AnyEffect], ...],
@@ -113,8 +120,8 @@ def to_commit(
     done: str | None = None,
     lease: tuple[str, int] | None = None,
 ) -> Commit:
-    """What the journal must keep of a step that `held` has already taken."""
-    run_id, seq, after = held.run.run_id, held.seq, step.run
+    """What the journal must keep of a step that `kept` has already taken."""
+    run_id, seq, after = kept.run.run_id, kept.seq, step.run
     rows, timers, cleared = [], [], []
     for name, effect in acts:
         if isinstance(effect, ask.SetTimer):
@@ -126,14 +133,14 @@ def to_commit(
     if isinstance(event, on.TimerFired):
         cleared.append(event.timer)
     snapshot = None
-    if seq >= held.snapshot_at:
+    if seq >= kept.snapshot_at:
         snapshot = Snapshot(run_id=run_id, seq=seq, body=runs.encode(after))
-        held.snapshot_at = 2 * seq
-    held.timers.difference_update(cleared)
-    held.timers.update(row.timer for row in timers)
-    held.owed.update(row.effect_id for row in rows)
+        kept.snapshot_at = 2 * seq
+    kept.timers.difference_update(cleared)
+    kept.timers.update(row.timer for row in timers)
+    kept.owed.update(row.effect_id for row in rows)
     submitted = isinstance(event, on.Submitted)
-    beside = held.first(after) if submitted and held.first is not None else None
+    beside = kept.first(after) if submitted and kept.first is not None else None
     return Commit(
         run_id=run_id,
         events=(
@@ -151,14 +158,14 @@ def to_commit(
         set_timers=tuple(timers),
         clear_timers=tuple(timer for timer in cleared),
         snapshot=snapshot,
-        ended=held.over,
-        owed=held.debts,
+        ended=kept.over,
+        owed=kept.debts,
         plan=(after.plan_hash, plans.encode(after.plan)) if submitted else None,
         beside=beside,
     )
 
 
-def restore(loaded: LoadedRun, cache: dict[bytes, plans.Plan]) -> Held:
+def restore(loaded: LoadedRun, cache: dict[bytes, plans.Plan]) -> KeptRun:
     """Replay a run from its last snapshot. Runs of one version share their plan."""
     plan = cache.get(loaded.plan)
     if plan is None:
@@ -176,7 +183,7 @@ def restore(loaded: LoadedRun, cache: dict[bytes, plans.Plan]) -> Held:
             run = runs.fresh(loaded.run_id, plan, event.plan_hash)
         run = advance(run, event).run
         seq = row.seq
-    held = Held(run, seq, snapshot_at)
-    held.owed = {row.effect_id for row in loaded.effects}
-    held.timers = {row.timer for row in loaded.timers}
-    return held
+    kept = KeptRun(run, seq, snapshot_at)
+    kept.owed = {row.effect_id for row in loaded.effects}
+    kept.timers = {row.timer for row in loaded.timers}
+    return kept

@@ -1,5 +1,5 @@
 /** A diff as rows of one long virtual list, and the words that differ between two lines. */
-import type { DiffFile, DiffHunk, DiffLine } from "./diff";
+import type { DiffFile, DiffHunk, DiffLine } from "@/lib/diff";
 import { plural } from "@/lib/text";
 
 export type DiffRow =
