@@ -14,9 +14,11 @@ import asyncio
 import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,8 @@ FILES = (
     "local.key",
     "secret.key",
 )
+MOST_S = 10
+"""A hundred times what one look takes."""
 TIMES = ("updated_at_ms", "waiting_until_ms", "run_seq")
 
 Seen = dict[str, Any]
@@ -183,8 +187,9 @@ async def judge(
         take(original.home, copy)
         where = spoil(copy, seed)
         try:
-            found = [one for one in store_checkup.examine(copy) if one.status == "error"]
-            seen, refused = await look(copy, original.given)
+            with _ending():
+                found = [one for one in store_checkup.examine(copy) if one.status == "error"]
+                seen, refused = await look(copy, original.given)
         except Exception as error:  # noqa: BLE001 - whatever comes out is the finding
             return "failed", f"{where}: {type(error).__name__}: {error}"
     if refused:
@@ -194,6 +199,22 @@ async def judge(
     if silent and not found:
         return "failed", f"{where}: {silent} changed and nobody says so"
     return ("named", "") if found or changed else ("same", "")
+
+
+@contextmanager
+def _ending() -> Iterator[None]:
+    """What never ends is a failure too. In time of the processor: the machine may be busy."""
+
+    def interrupt(_signal: int, _frame: object) -> None:
+        raise TimeoutError(f"no end after {MOST_S} s")
+
+    before = signal.signal(signal.SIGVTALRM, interrupt)
+    signal.setitimer(signal.ITIMER_VIRTUAL, MOST_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def campaign(folder: Path, seeds: Iterable[int]) -> tuple[dict[str, int], list[str]]:

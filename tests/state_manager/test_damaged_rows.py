@@ -15,6 +15,7 @@ from agent_work_orders.errors import Broken, Conflict
 from agent_work_orders.state_manager.approvals import ApprovalRecord
 from agent_work_orders.state_manager.journal import Commit, EffectRow, TimerRow
 from agent_work_orders.state_manager.once import once
+from agent_work_orders.state_manager.records import OrderFilter
 from agent_work_orders.state_manager.sqlite import damage, database, proof
 from agent_work_orders.state_manager.sqlite.archive import SqliteArchive
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
@@ -120,6 +121,22 @@ def spoil(home: Path, sql: str) -> int:
     connection.commit()
     connection.close()
     return changed
+
+
+def behind_its_index(home: Path, index: str, sql: str) -> None:
+    """Change a table so that an index still has what was there, as after a flipped bit."""
+    connection = sqlite3.connect(home / "journal.db")
+    connection.execute("PRAGMA writable_schema = ON")
+    row = connection.execute("SELECT * FROM sqlite_master WHERE name = ?", (index,)).fetchone()
+    connection.execute("DELETE FROM sqlite_master WHERE name = ?", (index,))
+    connection.commit()
+    connection.close()
+    connection = sqlite3.connect(home / "journal.db")
+    assert connection.execute(sql).rowcount
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", row)
+    connection.commit()
+    connection.close()
 
 
 def tables() -> list[str]:
@@ -319,23 +336,10 @@ async def test_a_damaged_head_of_the_audit_log_stops_no_order(tmp_path: Path, cl
 
 @pytest.mark.fault("N7")
 async def test_an_index_that_does_not_fit_is_made_again(tmp_path: Path, clock: Clock) -> None:
-    """As after a flipped bit in the table: the index still has what was there."""
     store = SqliteStore.open(tmp_path, clock)
     await one_of_each.write_order(store, "wo-a")
     await store.close()
-    connection = sqlite3.connect(tmp_path / "journal.db")
-    connection.execute("PRAGMA writable_schema = ON")
-    name = ("orders_by_status",)
-    row = connection.execute("SELECT * FROM sqlite_master WHERE name = ?", name).fetchone()
-    connection.execute("DELETE FROM sqlite_master WHERE name = ?", name)
-    connection.commit()
-    connection.close()
-    assert spoil(tmp_path, "UPDATE orders SET status = 'runnimg'")
-    connection = sqlite3.connect(tmp_path / "journal.db")
-    connection.execute("PRAGMA writable_schema = ON")
-    connection.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", row)
-    connection.commit()
-    connection.close()
+    behind_its_index(tmp_path, "orders_by_status", "UPDATE orders SET status = 'runnimg'")
     store = SqliteStore.open(tmp_path, clock)
     mended: list[str] = []
     store.writer.on_mended = mended.append
@@ -347,6 +351,29 @@ async def test_an_index_that_does_not_fit_is_made_again(tmp_path: Path, clock: C
     assert store.records.counts() == {"completed": 1}
     assert mended and store.trouble() is None
     await store.close()
+
+
+@pytest.mark.fault("N7")
+async def test_a_list_that_counts_too_many_comes_to_its_end(tmp_path: Path, clock: Clock) -> None:
+    store = SqliteStore.open(tmp_path, clock)
+    for order_id in ("wo-a", "wo-b"):
+        await store.records.upsert(one_of_each.line(order_id, "running"))
+    await store.close()
+    gone = "DELETE FROM orders WHERE agent_work_order_id = 'wo-b'"
+    behind_its_index(tmp_path, "orders_by_status", gone)
+    store = SqliteStore.open(tmp_path, clock)
+    running, offset = OrderFilter(status=("running",)), 0
+    for _ in range(10):
+        page = store.records.page(running, limit=1, offset=offset)
+        offset += len(page.agent_work_orders)
+    assert not page.has_more
+    await store.close()
+
+
+def test_pages_go_onward_whatever_their_rows_say() -> None:
+    rows = [("b", 1), (b"x", 2), ("a", 3), ("d", 4), (None, 5), ("c", 6)]
+    assert proof.onward(rows, "a") == [("b", 1), ("c", 6), ("d", 4)]
+    assert proof.onward([(1, "x"), (9, "y"), (4, "z")], 3) == [(4, "z"), (9, "y")]
 
 
 async def test_an_upgrade_fills_the_checksums(tmp_path: Path, clock: Clock) -> None:

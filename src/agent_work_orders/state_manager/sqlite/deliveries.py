@@ -22,7 +22,7 @@ from agent_work_orders.state_manager.deliveries import (
 )
 from agent_work_orders.state_manager.sqlite.many import execute_rows, returned_rows
 from agent_work_orders.state_manager.sqlite.named import queries
-from agent_work_orders.state_manager.sqlite.proof import readable, sealed
+from agent_work_orders.state_manager.sqlite.proof import onward, readable, sealed
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.text import storable, to_json
 from agent_work_orders.state_manager.sqlite.writer import Writer
@@ -117,12 +117,13 @@ class SqliteDeliveries:
     def waiting(self, limit: int = 100, *, after: int = 0) -> list[Delivery]:
         while True:
             with self._readers.connection() as connection:
-                sizes = connection.execute(_SQL["waiting_sizes"], (after, limit)).fetchall()
+                found = connection.execute(_SQL["waiting_sizes"], (after, limit))
+                sizes = onward(found, after)
                 if not sizes:
                     return []
                 last = _within(sizes)
                 rows = connection.execute(_SQL["waiting_deliveries"], (after + 1, last)).fetchall()
-            whole = readable(_delivery, rows, "deliveries")
+            whole = readable(_delivery, onward(rows, after), "deliveries")
             self._damaged |= {row[0] for row in rows} - {one.n for one in whole}
             if whole:
                 return whole
@@ -264,7 +265,7 @@ def _holds(row: Sequence[Any]) -> bool:
     return bool(readable(tuple, [row], "deliveries"))
 
 
-def _within(sizes: Sequence[tuple[int, int | None]]) -> int:
+def _within(sizes: Sequence[Sequence[Any]]) -> int:
     """The number up to which the bodies fit into a batch; the first one always does."""
     last, total = 0, 0
     for n, size in sizes:

@@ -11,7 +11,7 @@ from agent_work_orders.state_manager.feed import MISSED, FeedRow
 from agent_work_orders.state_manager.sqlite import meta
 from agent_work_orders.state_manager.sqlite.logbook import Rows
 from agent_work_orders.state_manager.sqlite.named import queries
-from agent_work_orders.state_manager.sqlite.proof import DAMAGE, proven, sealed
+from agent_work_orders.state_manager.sqlite.proof import DAMAGE, onward, proven, sealed
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
@@ -40,7 +40,7 @@ class SqliteFeed:
 
     def after(self, n: int, limit: int = 500, order_id: str | None = None) -> Sequence[FeedRow]:
         rows = self._readers.rows(_SQL["feed_after"], (n, order_id or "", limit))
-        return [_row(row) for row in rows]
+        return [_row(row) for row in onward(rows, n)]
 
     def oldest(self) -> int:
         row = self._readers.row(_SQL["feed_oldest"])

@@ -19,7 +19,7 @@ from agent_work_orders.state_manager.sqlite import meta
 from agent_work_orders.state_manager.sqlite.commits import Commits
 from agent_work_orders.state_manager.sqlite.loading import Loader, head_of
 from agent_work_orders.state_manager.sqlite.named import queries
-from agent_work_orders.state_manager.sqlite.proof import DAMAGE, one_row, proven
+from agent_work_orders.state_manager.sqlite.proof import DAMAGE, one_row, onward, proven
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.writer import MAX_GROUP, MAX_WAITING, Writer
 
@@ -84,7 +84,8 @@ class SqliteJournal:
         ]
 
     def run_ids(self, after: str = "", limit: int = 1000) -> Sequence[str]:
-        return [row[0] for row in self._readers.rows(_SQL["run_ids"], (after, limit))]
+        rows = self._readers.rows(_SQL["run_ids"], (after, limit))
+        return [row[0] for row in onward(rows, after)]
 
     def verify(self) -> Sequence[Quarantined]:
         with self._readers.connection() as connection:

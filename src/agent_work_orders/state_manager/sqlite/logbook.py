@@ -17,7 +17,7 @@ from agent_work_orders.state_manager.logbook import (
 )
 from agent_work_orders.state_manager.sqlite.many import execute_rows
 from agent_work_orders.state_manager.sqlite.named import queries
-from agent_work_orders.state_manager.sqlite.proof import DAMAGE, proven, sealed
+from agent_work_orders.state_manager.sqlite.proof import DAMAGE, onward, proven, sealed
 from agent_work_orders.state_manager.sqlite.readers import Readers
 from agent_work_orders.state_manager.sqlite.records import anywhere, check_page
 from agent_work_orders.state_manager.sqlite.text import from_json, storable, to_json
@@ -120,7 +120,7 @@ class SqliteLogbook:
     def after(self, order_id: str, n: int, limit: int = 100) -> Sequence[LogEntry]:
         check_page(limit, 0)
         rows = self._readers.rows(_SQL["log_entries_after"], (storable(order_id), n, limit))
-        return [_entry(row) for row in rows]
+        return [_entry(row) for row in onward(rows, n, column=1)]
 
     def _next(self, order_id: str) -> int:
         last = self._last.pop(order_id, None)
@@ -134,7 +134,7 @@ class SqliteLogbook:
         return int(last) + 1
 
 
-def _entry(row: Row) -> LogEntry:
+def _entry(row: Sequence[Any]) -> LogEntry:
     """A damaged line stays in its place and says so."""
     try:
         order_id, n, at_ms, level, event, fields = proven("log_entries", row)

@@ -76,6 +76,14 @@ def readable(
     return made
 
 
+def onward(rows: Iterable[Sequence[Any]], after: Any, column: int = 0) -> list[Sequence[Any]]:
+    """Rows of a page, in order and past its cursor: by a damaged index or row a page may come back
+    to where it was, and who reads to the end would never get there."""
+    kind = type(after)
+    further = [row for row in rows if isinstance(row[column], kind) and row[column] > after]
+    return sorted(further, key=lambda row: row[column])
+
+
 def one_row(make: Callable[[Sequence[Any]], Made], row: Sequence[Any], table: str) -> Made:
     """Broken `row_damaged` instead of whatever its bytes would cause."""
     try:

@@ -133,7 +133,8 @@ class SqliteRecords:
         return OrderPage(
             agent_work_orders=tuple(map(_legible, rows)),
             total_count=total,
-            has_more=offset + len(rows) < total,
+            # A page without rows is the last: who counts by a damaged index may count too many.
+            has_more=bool(rows) and offset + len(rows) < total,
         )
 
     def counts(self) -> dict[str, int]:
