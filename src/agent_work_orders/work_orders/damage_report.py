@@ -16,8 +16,11 @@ def tell(store: SqliteStore, log: OrderLog) -> None:
         log("", "row_damaged", "error", fields)
     loop = asyncio.get_running_loop()
 
+    def say(cause: str) -> None:
+        log("", "index_mended", "error", {"error": cause})
+
     def mended(cause: str) -> None:
         with suppress(RuntimeError):  # the loop was closed: nobody is left to be told
-            loop.call_soon_threadsafe(log, "", "index_mended", "error", {"error": cause})
+            loop.call_soon_threadsafe(say, cause)
 
     store.writer.on_mended = mended
