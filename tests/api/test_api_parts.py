@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,12 @@ async def test_status_health_and_readiness(
     assert (await client.get("/status")).json()["status"] == "degraded"
     refused = await client.post("/api/agent-work-orders", json=order_body())
     assert refused.status_code in (500, 503), refused.text
+    assert "/secret" not in refused.text
+    async with asyncio.timeout(10):
+        while house.engine.health()["state"] != "halted":
+            await asyncio.sleep(0.01)
+    refused = await client.post("/api/agent-work-orders", json=order_body())
+    assert (refused.status_code, refused.json()["code"]) == (503, "engine_unavailable")
     assert "/secret" not in refused.text
 
 

@@ -66,6 +66,8 @@ class EmbeddedEngine:
         self._epoch = 0
         self._state = "new"
         self._reason = ""
+        self._halted_by = ""
+        """The code of what halted it: the words may name places of this machine."""
         self._recovery: asyncio.Task[None] | None = None
         self._rate_wake: asyncio.TimerHandle | None = None
 
@@ -367,7 +369,7 @@ class EmbeddedEngine:
             )
         raise Unavailable(
             "engine_unavailable",
-            f"the engine is {self._state}" + (f": {self._reason}" if self._reason else ""),
+            f"the engine is {self._state}" + (f" ({self._halted_by})" if self._halted_by else ""),
             hint="Free disk space if it is full; otherwise restart the server.",
         )
 
@@ -376,7 +378,7 @@ class EmbeddedEngine:
         if self._state not in ("running", "draining"):
             return
         self._state = "halted"
-        self._reason = str(error)
+        self._reason, self._halted_by = str(error), getattr(error, "code", "")
         self._recovery = asyncio.get_running_loop().create_task(self._recover())
 
     async def _recover(self) -> None:
@@ -393,5 +395,5 @@ class EmbeddedEngine:
         self._lanes = Lanes(self._limits)
         self._alarm = Alarm(self._clock, self._fire)
         self._epoch = self._journal.next_epoch()
-        self._state, self._reason = "running", ""
+        self._state, self._reason, self._halted_by = "running", "", ""
         self._take_up()
