@@ -41,7 +41,7 @@ class EmbeddedEngine:
         clock: Clock,
         *,
         limits: Limits | None = None,
-        starts: Starts = lambda _since_ms: (),
+        starts: Starts | None = None,
         takes: Takes = lambda _order_id: True,
         first: First | None = None,
     ) -> None:
@@ -53,6 +53,7 @@ class EmbeddedEngine:
         self._starts = starts
         self._observers: list[Observer] = []
         self._memory = Memory(journal, takes, self._forgotten)
+        self.here, self.find = self._memory.here, self._memory.find
         self._lanes: Lanes[Job] = Lanes(self._limits)
         self._alarm = Alarm(clock, self._fire)
         self.ahead = Ahead()
@@ -66,9 +67,7 @@ class EmbeddedEngine:
     # -- the contract
 
     async def start(self) -> None:
-        self._epoch = self._journal.next_epoch()
-        self._state = "running"
-        self._take_up()
+        await self._take_up()
 
     async def stop(self, *, drain_s: float = 30.0) -> None:
         if self._state == "stopped":
@@ -86,36 +85,38 @@ class EmbeddedEngine:
 
     async def submit(self, run_id: str, plan: Plan, submitted: on.Submitted) -> Run:
         self._check_open(new=True)
-        held = self.find(run_id)
+        held = await self.find(run_id)
         if held is None:
             new = Held(fresh(run_id, plan, submitted.plan_hash), 0)
             new.first = self._first
             step = await self.ahead.step(new, submitted)
+            held = await self.find(run_id)
             self._check_open(new=True)
-            held = self.find(run_id) or self._begun(new, submitted, step)
+            held = held or self._begun(new, submitted, step)
         await self._saved(held)
         return held.durable
 
     async def post(self, run_id: str, event: on.AnyEvent) -> bool:
         self._check_open()
-        held = self._known(run_id)
+        held = await self._known(run_id)
         step = await self.ahead.step(held, event)
+        now = await self._known(run_id)
         self._check_open()
-        if self._known(run_id) is not held:  # loaded anew, after trouble
-            held, step = self._known(run_id), None
+        if now is not held:  # loaded anew, after trouble
+            held, step = now, None
         taken = self.apply(held, event, step=step)
         # Also an event that changed nothing may rest on one that is not durable yet.
         await self._saved(held)
         return taken
 
-    def _known(self, run_id: str) -> Held:
-        held = None if run_id in self._memory.left else self.find(run_id)
+    async def _known(self, run_id: str) -> Held:
+        held = None if run_id in self._memory.left else await self.find(run_id)
         if held is None:
             raise NotFound("run_unknown", f"there is no run {run_id}", hint="See `awo list`.")
         return held
 
     async def run(self, run_id: str) -> Run | None:
-        held = self.find(run_id)
+        held = await self.find(run_id)
         return None if held is None else held.durable
 
     def observe(self, observer: Observer) -> None:
@@ -309,18 +310,20 @@ class EmbeddedEngine:
         run_id = held.run.run_id
         self._lanes.enqueue(held.ticket, Job(run_id, name, effect), (run_id, name))
 
-    def find(self, run_id: str) -> Held | None:
-        return self._memory.find(run_id)
-
     def _forgotten(self, held: Held) -> None:
         if held.run.parent is None:
             self._lanes.forget(held.ticket)
 
     # -- taking up, timers, trouble
 
-    def _take_up(self) -> None:
-        self._lanes.remember(self._starts(self._clock.now_ms() - 3_600_000))
-        for one, row in self._memory.load():
+    async def _take_up(self) -> None:
+        """Everything is read before the engine runs: nobody meets a run that is not taken up."""
+        self._epoch = await self._journal.next_epoch()
+        if self._starts is not None:
+            self._lanes.remember(await self._starts(self._clock.now_ms() - 3_600_000))
+        loaded = await self._journal.load_open()
+        self._state, self._reason = "running", ""
+        for one, row in self._memory.take(loaded):
             self._resume(one, row)
         self.pump()
 
@@ -394,6 +397,4 @@ class EmbeddedEngine:
                 self._reason = str(error)
         self._lanes = Lanes(self._limits)
         self._alarm = Alarm(self._clock, self._fire)
-        self._epoch = self._journal.next_epoch()
-        self._state, self._reason = "running", ""
-        self._take_up()
+        await self._take_up()

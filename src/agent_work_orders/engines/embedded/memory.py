@@ -9,7 +9,7 @@ from agent_work_orders import ids
 from agent_work_orders.engines.embedded.archive import set_aside
 from agent_work_orders.engines.embedded.held import Held, restore
 from agent_work_orders.engines.embedded.lanes import Takes
-from agent_work_orders.state_manager.journal import Journal, LoadedRun, Quarantined
+from agent_work_orders.state_manager.journal import Journal, Loaded, LoadedRun, Quarantined
 from agent_work_orders.workflow_engine import effects
 from agent_work_orders.workflow_engine.plan import Plan
 
@@ -29,22 +29,30 @@ class Memory:
         self._ended: OrderedDict[str, Held] = OrderedDict()
         self._plans: dict[bytes, Plan] = {}
 
-    def find(self, run_id: str) -> Held | None:
-        """Conflict `run_quarantined`."""
+    def here(self, run_id: str) -> Held | None:
+        """A run that is in memory: every open one is. Conflict `run_quarantined`."""
         if run_id in self.quarantined:
             raise set_aside(self.quarantined[run_id])
         held = self.open.get(run_id)
+        if held is None and run_id in self._ended:
+            held = self._taken(run_id, self._ended.pop(run_id))
+        return held
+
+    async def find(self, run_id: str) -> Held | None:
+        """Any run, read from the journal if need be. Conflict `run_quarantined`."""
+        held = self.here(run_id)
         if held is not None:
             return held
-        held = self._ended.pop(run_id, None)
-        if held is None:
-            loaded = self._journal.load_run(run_id)
-            if isinstance(loaded, Quarantined):
-                self.quarantined[run_id] = loaded
-                return self.find(run_id)
-            if loaded is None:
-                return None
-            held = restore(loaded, self._plans)
+        loaded = await self._journal.load_run(run_id)
+        held = self.here(run_id)
+        if held is not None:  # begun or read by somebody else meanwhile: there is only one
+            return held
+        if isinstance(loaded, Quarantined):
+            self.quarantined[run_id] = loaded
+            raise set_aside(loaded)
+        return None if loaded is None else self._taken(run_id, restore(loaded, self._plans))
+
+    def _taken(self, run_id: str, held: Held) -> Held:
         if run_id in self.left:
             return held
         self.open[run_id] = held
@@ -67,10 +75,9 @@ class Memory:
             if len(self._ended) > KEEP_ENDED:
                 self._ended.popitem(last=False)
 
-    def load(self) -> list[tuple[Held, LoadedRun]]:
-        """Read everything open anew, as the journal has it."""
+    def take(self, loaded: Loaded) -> list[tuple[Held, LoadedRun]]:
+        """Everything open anew, as the journal has it."""
         self._ended.clear()
-        loaded = self._journal.load_open()
         self.quarantined = {broken.run_id: broken for broken in loaded.quarantined}
         own = {ids.order_of(run_id) for run_id in self.open}  # what began here, after trouble
         orders = {row.run_id: ids.order_of(row.run_id) for row in loaded.runs}
