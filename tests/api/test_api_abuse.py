@@ -313,7 +313,7 @@ async def test_artifacts_are_never_pages(client: Any, house: House, order_body: 
         ("x.html", "text/html"),
         ("x", "text/plain"),
     ):
-        kept[name] = house.context.store.artifacts.put(
+        kept[name] = await house.context.store.artifacts.put(
             order_id, "plan", name, f"<script>{name}</script>".encode(), media_type, 1
         )
     for name, one in kept.items():

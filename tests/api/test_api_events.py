@@ -216,8 +216,8 @@ async def test_a_wrong_last_id_is_refused(client: Any) -> None:
 async def test_a_slow_reader_is_let_go_and_memory_stays_bounded(house: House) -> None:
     hub = hubs.Hub(house.context)
     slow, quick = (hubs.Listener(LOCAL_OPERATOR, None) for _ in range(2))
-    hub.join(slow)
-    hub.join(quick)
+    await hub.join(slow)
+    await hub.join(quick)
     got = 0
     for start in range(0, 3_000, 250):
         publish(house, 250, start)
@@ -253,8 +253,8 @@ async def test_too_many_listeners_are_turned_away(house: House) -> None:
     hub = hubs.Hub(house.context)
     listeners = [hubs.Listener(LOCAL_OPERATOR, None) for _ in range(hubs.MAX_LISTENERS)]
     for listener in listeners:
-        hub.join(listener)
+        await hub.join(listener)
     with pytest.raises(Unavailable):
-        hub.join(hubs.Listener(LOCAL_OPERATOR, None))
+        await hub.join(hubs.Listener(LOCAL_OPERATOR, None))
     for listener in listeners:
         hub.leave(listener)

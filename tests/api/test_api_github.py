@@ -44,7 +44,7 @@ async def test_deliveries_are_listed_shown_and_tried_again(client: Any, house: H
     deliveries = house.context.store.deliveries
     for guid in ("aa", "bb"):
         await deliveries.take(guid, "push", b"{}", 1_800_000_000_000)
-    await deliveries.settle(deliveries.waiting()[0].n, "failed", "five times", 1)
+    await deliveries.settle((await deliveries.waiting())[0].n, "failed", "five times", 1)
     listed = (await client.get("/api/deliveries")).json()["deliveries"]
     assert [(one["delivery_id"], one["state"]) for one in listed] == [
         ("bb", "waiting"), ("aa", "failed"),
@@ -56,7 +56,7 @@ async def test_deliveries_are_listed_shown_and_tried_again(client: Any, house: H
     again = await client.post("/api/deliveries/aa/retry")
     assert again.json()["delivery"]["state"] == "waiting"
     assert ("local", "delivery.retry") in [
-        (r.who, r.what) for r in house.context.store.audit.page()
+        (r.who, r.what) for r in await house.context.store.audit.page()
     ]
     twice = await client.post("/api/deliveries/aa/retry")
     assert (twice.status_code, twice.json()["code"]) == (409, "delivery_not_failed")

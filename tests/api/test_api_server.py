@@ -80,7 +80,7 @@ async def test_it_announces_itself_serves_and_drains(
             assert await process.wait() == 0
     assert read_owner(home) is None
     store = SqliteStore.open(home, SystemClock())
-    assert len(store.journal.load_open().runs) == 1
+    assert len((await store.journal.load_open()).runs) == 1
     await store.close()
 
 

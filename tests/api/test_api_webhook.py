@@ -54,8 +54,8 @@ async def post(door: httpx.AsyncClient, body: bytes, **given: Any) -> httpx.Resp
     return await door.post("/webhook/github", content=body, **given)
 
 
-def kept(house: House) -> list[Any]:
-    return house.context.store.deliveries.page()
+async def kept(house: House) -> list[Any]:
+    return await house.context.store.deliveries.page()
 
 
 async def test_a_delivery_is_kept_before_it_is_answered(
@@ -65,7 +65,7 @@ async def test_a_delivery_is_kept_before_it_is_answered(
     assert (answer.status_code, answer.json()) == (
         202, {"delivery_id": GUID, "status": "accepted"},
     )  # fmt: skip
-    [one] = house.context.store.deliveries.waiting()
+    [one] = await house.context.store.deliveries.waiting()
     assert (one.event, one.body) == ("issues", BODY), "the raw bytes"
     again = await post(door, BODY, headers=headers(BODY))
     assert again.json()["status"] == "duplicate"
@@ -77,7 +77,7 @@ async def test_one_id_a_hundred_times_at_once(door: httpx.AsyncClient, house: Ho
     answers = await asyncio.gather(*sent)
     assert {one.status_code for one in answers} == {202}
     assert sorted(one.json()["status"] for one in answers) == ["accepted"] + ["duplicate"] * 99
-    assert len(kept(house)) == 1
+    assert len(await kept(house)) == 1
 
 
 @pytest.mark.fault("C1")
@@ -101,7 +101,7 @@ async def test_what_is_not_signed_is_refused_and_leaves_nothing(
         door, BODY, headers=[*sent, *(("X-Hub-Signature-256", one) for one in signed)]
     )
     assert (answer.status_code, answer.json()["code"]) == (401, "signature_invalid")
-    assert kept(house) == []
+    assert await kept(house) == []
 
 
 @pytest.mark.fault("C2")
@@ -117,7 +117,7 @@ async def test_the_raw_bytes_are_what_is_signed(
 ) -> None:
     answer = await post(door, body, headers=headers(BODY))
     assert answer.status_code == 401
-    assert kept(house) == []
+    assert await kept(house) == []
 
 
 @pytest.mark.fault("C2")
@@ -143,7 +143,7 @@ async def test_headers_have_the_form_that_github_gives_them(
 ) -> None:
     answer = await post(door, BODY, headers=headers(BODY, **more))
     assert answer.status_code == status
-    [noted] = kept(house)
+    [noted] = await kept(house)
     assert (noted.state, noted.has_body) == ("failed", False), "it was signed, so it is shown"
     assert answer.json()["code"] in noted.why
     if "X-GitHub-Delivery" in more:
@@ -173,7 +173,7 @@ async def test_a_form_is_read_like_json(
     body = as_form(content)
     answer = await post(door, body, headers=headers(body, **FORM))
     assert (answer.status_code, answer.json()["status"]) == (202, "accepted")
-    [one] = house.context.store.deliveries.waiting()
+    [one] = await house.context.store.deliveries.waiting()
     assert one.body == content
     unsigned = await post(door, body, headers=headers(content, **FORM))
     assert unsigned.status_code == 401, "the raw bytes are what is signed"
@@ -197,7 +197,7 @@ async def test_a_form_has_the_same_bounds(
 ) -> None:
     answer = await post(door, body, headers=headers(body, **FORM))
     assert (answer.status_code, answer.json()["code"]) == (400, code)
-    [noted] = kept(house)
+    [noted] = await kept(house)
     assert (noted.state, code in noted.why) == ("failed", True)
 
 
@@ -220,7 +220,7 @@ async def test_signed_nonsense_is_refused_and_noted_without_its_body(
 ) -> None:
     answer = await post(door, body, headers=headers(body))
     assert (answer.status_code, answer.json()["code"]) == (400, code)
-    [noted] = kept(house)
+    [noted] = await kept(house)
     assert (noted.state, noted.has_body) == ("failed", False)
     assert code in noted.why
 
@@ -239,13 +239,13 @@ async def test_it_is_too_large_by_header_and_by_counting(
     counted = await post(door, unannounced(), headers=headers(body))  # type: ignore[arg-type]
     for answer in (said, counted):
         assert (answer.status_code, answer.json()["code"]) == (413, "delivery_too_large")
-    assert kept(house) == []
+    assert await kept(house) == []
 
 
 async def test_a_large_one_is_taken(door: httpx.AsyncClient, house: House) -> None:
     body = b'{"a": "' + b"x" * (2 * 1024 * 1024) + b'"}'
     assert (await post(door, body, headers=headers(body))).status_code == 202
-    assert house.context.store.deliveries.waiting()[0].body == body
+    assert (await house.context.store.deliveries.waiting())[0].body == body
 
 
 class Slow:
@@ -342,7 +342,7 @@ async def test_ping_and_unknown_events(door: httpx.AsyncClient, house: House) ->
     assert (ping.status_code, ping.json()) == (200, {"status": "pong"})
     star = await post(door, b"{}", headers=headers(b"{}", **{"X-GitHub-Event": "star"}))
     assert (star.status_code, star.json()["status"]) == (202, "ignored")
-    assert kept(house) == []
+    assert await kept(house) == []
 
 
 @pytest.mark.fault("C13")
@@ -375,7 +375,7 @@ async def test_without_a_secret_nothing_is_taken(tmp_path: Any) -> None:
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
             answer = await post(client, BODY, headers=headers(BODY, ""))
             assert (answer.status_code, answer.json()["code"]) == (503, "webhook_not_configured")
-        assert kept(house) == []
+        assert await kept(house) == []
 
 
 async def test_it_answers_to_its_public_name_only(door: httpx.AsyncClient) -> None:

@@ -130,18 +130,18 @@ async def look(home: Path, given: Given) -> tuple[Seen, str]:
 
 async def _seen(context: Any, store: Any) -> Seen:
     seen: Seen = {}
-    page = inspect.page(context, LOCAL_OPERATOR, OrderFilter(), limit=500)
+    page = await inspect.page(context, LOCAL_OPERATOR, OrderFilter(), limit=500)
     for line in page.agent_work_orders:
         order_id = line.agent_work_order_id
         try:
             # As `inspect.show`, without git, which no bit here concerns.
-            row = find.record_of(context, order_id, LOCAL_OPERATOR)
+            row = await find.record_of(context, order_id, LOCAL_OPERATOR)
             run = await find.run_of(context, row.agent_work_order_id)
             shown = projection.record(run, row.run_seq)
             tasks = await inspect.tasks(context, order_id, LOCAL_OPERATOR)
             asked = await approvals.of_order(context, order_id, LOCAL_OPERATOR)
             beside = [
-                *_beside(context, store, order_id),
+                *await _beside(context, store, order_id),
                 *await context.store.ledger.entries(order_id),
             ]
         except AgentWorkOrdersError as error:
@@ -154,12 +154,12 @@ async def _seen(context: Any, store: Any) -> Seen:
     return seen
 
 
-def _beside(context: Any, store: Any, order_id: str) -> list[Any]:
+async def _beside(context: Any, store: Any, order_id: str) -> list[Any]:
     """What the product itself wrote about an order, apart from its events."""
-    log = context.store.logbook.page(order_id, limit=500).log_entries
-    audit = context.store.audit.page(order_id=order_id, limit=500)
-    artifacts = inspect.artifacts(context, order_id, LOCAL_OPERATOR)
-    return [log, audit, artifacts, store.branches.get(order_id)]
+    log = (await context.store.logbook.page(order_id, limit=500)).log_entries
+    audit = await context.store.audit.page(order_id=order_id, limit=500)
+    artifacts = await inspect.artifacts(context, order_id, LOCAL_OPERATOR)
+    return [log, audit, artifacts, await store.branches.get(order_id)]
 
 
 def _plain(record: Any) -> dict[str, Any]:
@@ -192,7 +192,7 @@ async def judge(
         where = spoil(copy, seed)
         try:
             with _ending():
-                found = [one for one in store_checkup.examine(copy) if one.status == "error"]
+                found = [one async for one in store_checkup.examine(copy) if one.status == "error"]
                 seen, refused = await look(copy, original.given)
         except Exception as error:  # noqa: BLE001 - whatever comes out is the finding
             return "failed", f"{where}: {type(error).__name__}: {error}"

@@ -69,7 +69,7 @@ async def answer(house: House, asked: dict[str, Any]) -> dict[str, Any]:
         case "open":
             return {"open": len(await house.engine.open_runs()), "health": house.engine.health()}
         case "look":
-            row = context.store.records.get(asked["order"])
+            row = await context.store.records.get(asked["order"])
             run = await house.engine.run(asked["order"])
             if row is None or run is None:
                 return {"missing": True, "record": row is not None, "run": run is not None}
@@ -83,8 +83,8 @@ async def answer(house: House, asked: dict[str, Any]) -> dict[str, Any]:
             }
         case "verify":
             return {
-                "journal": [broken.reason for broken in house.store.journal.verify()],
-                "audit": msgspec.to_builtins(house.store.audit.verify()),
+                "journal": [broken.reason for broken in await house.store.journal.verify()],
+                "audit": msgspec.to_builtins(await house.store.audit.verify()),
                 "fds": len(os.listdir("/proc/self/fd")),
             }
     raise SystemExit(f"what is {asked}?")

@@ -14,7 +14,7 @@ def test_list_show_and_retry_without_a_server(awo: Any) -> None:
         store = SqliteStore.open(awo.home, SystemClock())
         for guid in ("aa", "bb"):
             await store.deliveries.take(guid, "issues", b"{}", 1_800_000_000_000)
-        first = store.deliveries.waiting()[0]
+        first = (await store.deliveries.waiting())[0]
         await store.deliveries.settle(first.n, "failed", "tried 5 times: bad", 1)
         await store.deliveries.note("dd", "push", "not JSON (json_invalid)", 2)
         await store.close()

@@ -65,7 +65,7 @@ def scene(store: SqliteStore, time: FakeTime) -> Opened:
         ):
             chance = random.Random(3)
             governor = DurableGovernor(
-                KeptQuota(store.quota), time, chance=chance, sleep=time.sleep
+                await KeptQuota.opened(store.quota), time, chance=chance, sleep=time.sleep
             )
             asking = Retrying(
                 exchange,

@@ -153,7 +153,7 @@ def scene(store: SqliteStore, time: FakeTime) -> Opened:
         github = Github(time)
         async with SmallService(github) as service, Exchange(secure=False) as exchange:
             chance = random.Random(3)
-            memory = KeptQuota(store.quota)
+            memory = await KeptQuota.opened(store.quota)
             governor = DurableGovernor(memory, time, chance=chance, sleep=time.sleep)
             asking = Retrying(
                 exchange, governor, time, api_url=service.url, chance=chance, sleep=time.sleep

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -21,15 +21,15 @@ from agent_work_orders.state_manager.sqlite.store import SqliteStore
 MINE, OTHER = "installation:1", "installation:2"
 
 
-def made(store: SqliteStore, time: FakeTime, seed: int = 1) -> DurableGovernor:
+async def made(store: SqliteStore, time: FakeTime, seed: int = 1) -> DurableGovernor:
     return DurableGovernor(
-        KeptQuota(store.quota), time, chance=random.Random(seed), sleep=time.sleep
+        await KeptQuota.opened(store.quota), time, chance=random.Random(seed), sleep=time.sleep
     )
 
 
 @pytest.fixture
-def governor(store: SqliteStore, time: FakeTime) -> Iterator[DurableGovernor]:
-    yield made(store, time)
+async def governor(store: SqliteStore, time: FakeTime) -> AsyncIterator[DurableGovernor]:
+    yield await made(store, time)
 
 
 async def ask(
@@ -295,7 +295,9 @@ async def test_a_persons_write_takes_the_place_that_others_waited_for(
     async def sleep(_seconds: float) -> None:
         await over.wait()
 
-    governor = DurableGovernor(KeptQuota(store.quota), time, chance=random.Random(1), sleep=sleep)
+    governor = DurableGovernor(
+        await KeptQuota.opened(store.quota), time, chance=random.Random(1), sleep=sleep
+    )
     await ask(governor, creates=True)
     time.pass_ms(30_000)
     for _ in range(rules.CREATES_PER_MINUTE - 1):
@@ -365,7 +367,7 @@ async def test_who_leaves_takes_no_place(governor: DurableGovernor, time: FakeTi
 async def test_a_restart_in_the_middle_keeps_the_hold(
     tmp_path: Path, store: SqliteStore, time: FakeTime
 ) -> None:
-    first = made(store, time)
+    first = await made(store, time)
     await ask(first, headers=quota(time, 60), who=OTHER)
     for _ in range(80):
         await ask(first, creates=True)
@@ -373,24 +375,24 @@ async def test_a_restart_in_the_middle_keeps_the_hold(
     until_ms = (await held(first, priority="person")).until_ms
     # Durable already: nothing was settled or closed.
     time.pass_ms(10_000)
-    second = made(store, time)
+    second = await made(store, time)
     assert (await held(second, priority="person")).until_ms == until_ms
     assert second.states() == first.states()
     assert (await held(second, who=OTHER)).limit == "primary_limit"
     time.pass_ms(until_ms - time.wall_ms)
-    third = made(store, time)
+    third = await made(store, time)
     await ask(third)
     await ask(third, 403, body=b"secondary rate limit")
     assert (await held(third)).until_ms - time.wall_ms >= 120_000, "strikes are remembered"
 
 
 async def test_creation_is_remembered(store: SqliteStore, time: FakeTime) -> None:
-    first = made(store, time)
+    first = await made(store, time)
     for _ in range(80):
         await ask(first, creates=True)
     await store.quota.settle()
     time.pass_ms(20_000)
-    second = made(store, time)
+    second = await made(store, time)
     assert (await held(second, creates=True)).until_ms == time.wall_ms + 40_000
 
 
@@ -400,7 +402,7 @@ async def test_nothing_is_sent_before_the_hold_is_kept(store: SqliteStore, time:
             raise Broken("journal_halted", "the disk failed")
 
     governor = DurableGovernor(
-        Failing(store.quota), time, chance=random.Random(1), sleep=time.sleep
+        await Failing.opened(store.quota), time, chance=random.Random(1), sleep=time.sleep
     )
     await ask(governor, 429, {"Retry-After": "60"})  # its answer is not lost
     with pytest.raises(Broken):
@@ -411,7 +413,7 @@ async def test_unreadable_memories_are_left_out(store: SqliteStore, time: FakeTi
     store.quota.save("token:bad", "{")
     store.quota.save("token:good", '{"credential": "token:good", "strikes": 1}')
     await store.quota.settle()
-    assert [state.credential for state in made(store, time).states()] == ["token:good"]
+    assert [state.credential for state in (await made(store, time)).states()] == ["token:good"]
 
 
 # -- clocks
@@ -427,7 +429,7 @@ async def test_a_clock_that_jumps_back_prolongs_nothing(
     time.jump_ms(-7_200_000)
     assert (await held(governor)).until_ms == time.wall_ms + 100_000
     assert (await held(governor, creates=True, who=OTHER)).until_ms == time.wall_ms + 60_000
-    again = made(store, time)
+    again = await made(store, time)
     assert (await held(again, creates=True, who=OTHER)).until_ms == time.wall_ms + 60_000
     time.pass_ms(100_000)
     await ask(governor)
@@ -512,14 +514,14 @@ async def test_the_wait_of_an_outage_is_bounded(governor: DurableGovernor, time:
 async def test_random_histories_never_send_while_held(store: SqliteStore, time: FakeTime) -> None:
     """A model: whatever is answered, nothing goes before the last hold that was told is over."""
     chance = random.Random(7)
-    governor = made(store, time)
+    governor = await made(store, time)
     free_at: dict[str, int] = {}
     granted = refusals = 0
     for step in range(3_000):
         who = chance.choice([MINE, OTHER, "token:ab12"])
         if step % 97 == 0:
             await store.quota.settle()
-            governor = made(store, time)
+            governor = await made(store, time)
         try:
             async with governor.turn(
                 who, priority="person", writes=False, creates=chance.random() < 0.3

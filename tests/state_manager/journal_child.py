@@ -23,7 +23,7 @@ def say(line: str) -> None:
 
 
 async def work(store: SqliteStore, run_id: str, limit: int) -> None:
-    found = store.journal.load_run(run_id)
+    found = await store.journal.load_run(run_id)
     seq = len(found.events) if isinstance(found, LoadedRun) else 0
     while seq < limit:
         seq += 1

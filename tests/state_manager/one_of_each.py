@@ -46,7 +46,7 @@ async def write(store: SqliteStore, order_id: str) -> Given:
         )
     )  # fmt: skip
     await store.deliveries.take("guid-handled", "issues", b'{"action": "opened"}', 1)
-    [one] = store.deliveries.waiting()
+    [one] = await store.deliveries.waiting()
     await store.deliveries.settle(one.n, "handled", "made an order", 2)
     await store.deliveries.take("guid-waiting", "ping", b'{"zen": "keep it"}', 3)
     await store.idempotency.claim(CALLER, KEY, body_hash="h1", order_id=order_id, at_ms=1)
@@ -64,7 +64,7 @@ async def write(store: SqliteStore, order_id: str) -> Given:
         "kept", hash="e" * 8, source="name: kept", plan=b"{}", created_by="ann", origin="user",
         at_ms=1,
     )  # fmt: skip
-    store.artifacts.put(order_id, "plan", "plan.md", b"# the plan", "text/markdown", 1)
+    await store.artifacts.put(order_id, "plan", "plan.md", b"# the plan", "text/markdown", 1)
     return Given(order_id, token, secret)
 
 
@@ -95,28 +95,28 @@ def line(order_id: str, status: str) -> OrderRecord:
 async def read(store: SqliteStore, given: Given) -> dict[str, Any]:
     """What is seen of each table: values, or `named: <code>` for a refusal."""
     asked: dict[str, Callable[[], Awaitable[Any]]] = {
-        "api_keys": _now(lambda: (store.keys.authenticate(given.token), store.keys.all())),
-        "approvals": _now(lambda: store.approvals.of_order(given.order_id)),
-        "artifacts": _now(lambda: list(store.artifacts.list(given.order_id))),
-        "audit": _now(lambda: store.audit.page(order_id=given.order_id)),
-        "branches": _now(lambda: (store.branches.get(given.order_id), store.branches.all())),
-        "credentials": _now(store.credentials.all),
-        "deliveries": _now(lambda: (store.deliveries.page(), store.deliveries.waiting())),
-        "feed": _now(lambda: store.feed.after(0, order_id=given.order_id)),
+        "api_keys": lambda: _both(store.keys.authenticate(given.token), store.keys.all()),
+        "approvals": lambda: store.approvals.of_order(given.order_id),
+        "artifacts": lambda: store.artifacts.list(given.order_id),
+        "audit": lambda: store.audit.page(order_id=given.order_id),
+        "branches": lambda: _both(store.branches.get(given.order_id), store.branches.all()),
+        "credentials": store.credentials.all,
+        "deliveries": lambda: _both(store.deliveries.page(), store.deliveries.waiting()),
+        "feed": lambda: store.feed.after(0, order_id=given.order_id),
         "idempotency_keys": lambda: store.idempotency.claim(
             CALLER, KEY, body_hash="h1", order_id="wo-second", at_ms=9
         ),
         "ledger": lambda: store.ledger.entries(given.order_id),
         "ledger by key": lambda: store.ledger.find(f"{given.order_id}:push"),
         "ledger open": lambda: store.ledger.unreceived("test.write"),
-        "log_entries": _now(lambda: store.logbook.page(given.order_id)),
-        "order_subjects": _now(lambda: store.subjects.of_order(given.order_id)),
-        "orders": _now(lambda: store.records.get(given.order_id)),
-        "quota": _now(store.quota.load),
-        "runs": _now(lambda: store.journal.load_run(given.order_id)),
-        "sessions": _now(lambda: store.sessions.authenticate(given.secret)),
-        "subjects": _now(lambda: store.subjects.about(7)),
-        "workflow_versions": _now(lambda: store.versions.latest("kept")),
+        "log_entries": lambda: store.logbook.page(given.order_id),
+        "order_subjects": lambda: store.subjects.of_order(given.order_id),
+        "orders": lambda: store.records.get(given.order_id),
+        "quota": store.quota.load,
+        "runs": lambda: store.journal.load_run(given.order_id),
+        "sessions": lambda: store.sessions.authenticate(given.secret),
+        "subjects": lambda: store.subjects.about(7),
+        "workflow_versions": lambda: store.versions.latest("kept"),
     }
     seen = {}
     for table, ask in asked.items():
@@ -127,11 +127,8 @@ async def read(store: SqliteStore, given: Given) -> dict[str, Any]:
     return seen
 
 
-def _now(ask: Callable[[], Any]) -> Callable[[], Awaitable[Any]]:
-    async def asked() -> Any:
-        return ask()
-
-    return asked
+async def _both(one: Awaitable[Any], other: Awaitable[Any]) -> tuple[Any, Any]:
+    return await one, await other
 
 
 def _steady(value: Any) -> Any:

@@ -62,11 +62,11 @@ async def test_a_damaged_row_costs_at_most_its_run(
         connection.execute(DAMAGE[damage].replace("run = 2", "run = 3"))
     connection.close()
     store = SqliteStore.open(tmp_path, clock)
-    loaded = store.journal.load_open()
+    loaded = await store.journal.load_open()
     assert [one.run_id for one in loaded.quarantined] == ["wo-a"]
     assert loaded.quarantined[0].reason
     assert [one.run_id for one in loaded.runs] == ["wo-b"]
-    assert "wo-a" in [one.run_id for one in store.journal.verify()]
+    assert "wo-a" in [one.run_id for one in await store.journal.verify()]
     await store.close()
 
 
@@ -82,7 +82,7 @@ async def test_an_outbox_from_before_is_believed(tmp_path: Path, clock: Clock) -
         damage.fill(connection)  # as the upgrade does
     connection.close()
     store = SqliteStore.open(tmp_path, clock)
-    [run] = store.journal.load_open().runs
+    [run] = (await store.journal.load_open()).runs
     assert run.effects == (effect,)
     await store.close()
 
@@ -103,13 +103,13 @@ async def test_a_damaged_question_is_asked_again_as_the_journal_has_it(store: Sq
             "UPDATE approvals SET subject = '{{' WHERE path = 'one'"
         )
     )
-    assert [one.path for one in store.approvals.asked()] == ["two"]
-    assert [one.path for one in store.approvals.of_order("wo-a")] == ["two"]
+    assert [one.path for one in await store.approvals.asked()] == ["two"]
+    assert [one.path for one in await store.approvals.of_order("wo-a")] == ["two"]
     with pytest.raises(Broken) as caught:
-        store.approvals.get("wo-a:one:1")
+        await store.approvals.get("wo-a:one:1")
     assert caught.value.code == "row_damaged"
     assert await store.approvals.ask(asked[0]) == asked[0]
-    assert len(store.approvals.asked()) == 2
+    assert len(await store.approvals.asked()) == 2
 
 
 def spoil(home: Path, sql: str) -> int:
@@ -250,10 +250,10 @@ async def test_a_damaged_key_can_be_put_away(tmp_path: Path, clock: Clock) -> No
     await store.close()
     assert spoil(tmp_path, "UPDATE api_keys SET role = 'admin'")
     store = SqliteStore.open(tmp_path, clock)
-    assert store.keys.authenticate(token) is None
+    assert await store.keys.authenticate(token) is None
     assert (await store.keys.revoke(key.key_id)).revoked_at_ms is not None
-    assert [one.role for one in store.keys.all()] == ["viewer"]
-    assert store.keys.authenticate(token) is None
+    assert [one.role for one in await store.keys.all()] == ["viewer"]
+    assert await store.keys.authenticate(token) is None
     await store.close()
 
 
@@ -267,14 +267,14 @@ async def test_a_damaged_delivery_is_settled_and_can_come_again(
     await store.close()
     assert spoil(tmp_path, "UPDATE deliveries SET body = x'7b' WHERE delivery_id = 'one'")
     store = SqliteStore.open(tmp_path, clock)
-    assert [one.delivery_id for one in store.deliveries.waiting(1)] == ["two"]
+    assert [one.delivery_id for one in await store.deliveries.waiting(1)] == ["two"]
     assert await store.deliveries.set_aside(5) == ["one"]
-    found = store.deliveries.find("one")
+    found = await store.deliveries.find("one")
     assert found is not None and found.state == "failed" and "delivered again" in found.why
     assert await store.deliveries.set_aside(6) == []
-    assert not store.deliveries.taken("one")
+    assert not await store.deliveries.taken("one")
     assert await store.deliveries.take("one", "ping", b"{}", 7)
-    assert sorted(one.delivery_id for one in store.deliveries.waiting()) == ["one", "two"]
+    assert sorted(one.delivery_id for one in await store.deliveries.waiting()) == ["one", "two"]
     await store.close()
 
 
@@ -330,7 +330,7 @@ async def test_a_damaged_head_of_the_audit_log_stops_no_order(tmp_path: Path, cl
     store = SqliteStore.open(tmp_path, clock)
     assert [one.key for one in store.damaged] == ["audit_n"]
     assert (await store.audit.append(at_ms=2, who="ann", what="test.done")).n == 4
-    assert store.audit.verify() is None
+    assert await store.audit.verify() is None
     await store.close()
 
 
@@ -343,12 +343,12 @@ async def test_an_index_that_does_not_fit_is_made_again(tmp_path: Path, clock: C
     store = SqliteStore.open(tmp_path, clock)
     mended: list[str] = []
     store.writer.on_mended = mended.append
-    line = store.records.get("wo-a")
+    line = await store.records.get("wo-a")
     assert line is not None and line.error_code == "row_damaged"
     await store.records.upsert(one_of_each.line("wo-a", "completed"))
-    line = store.records.get("wo-a")
+    line = await store.records.get("wo-a")
     assert line is not None and line.status == "completed"
-    assert store.records.counts() == {"completed": 1}
+    assert await store.records.counts() == {"completed": 1}
     assert mended and store.trouble() is None
     await store.close()
 
@@ -364,7 +364,7 @@ async def test_a_list_that_counts_too_many_comes_to_its_end(tmp_path: Path, cloc
     store = SqliteStore.open(tmp_path, clock)
     running, offset = OrderFilter(status=("running",)), 0
     for _ in range(10):
-        page = store.records.page(running, limit=1, offset=offset)
+        page = await store.records.page(running, limit=1, offset=offset)
         offset += len(page.agent_work_orders)
     assert not page.has_more
     await store.close()

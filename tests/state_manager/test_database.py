@@ -135,7 +135,7 @@ async def test_the_restore_steps_work(tmp_path: Path, clock: Clock) -> None:
         (home / name).unlink(missing_ok=True)
     shutil.copy(copy, home / "journal.db")
     store = SqliteStore.open(home, clock)
-    assert len(loaded(store.journal, "wo-a").events) == 1
+    assert len((await loaded(store.journal, "wo-a")).events) == 1
     await store.close()
 
 
@@ -153,7 +153,7 @@ async def test_a_missing_wal_after_a_crash_is_refused(tmp_path: Path, clock: Clo
     assert caught.value.code == "database_wal_missing"
     (crashed / "journal.db-wal").write_bytes(wal)
     store = SqliteStore.open(crashed, clock)
-    assert len(loaded(store.journal, "wo-a").events) == 1
+    assert len((await loaded(store.journal, "wo-a")).events) == 1
     await store.close()
     SqliteStore.open(home, clock)._close()
 

@@ -22,27 +22,27 @@ from agent_work_orders.state_manager.subjects import OrderSubject
 async def test_they_wait_in_the_order_of_arrival_until_they_are_settled(store: SqliteStore) -> None:
     for number in range(5):
         assert await store.deliveries.take(f"g{number}", "push", b"%d" % number, number)
-    waiting = store.deliveries.waiting()
+    waiting = await store.deliveries.waiting()
     assert [one.body for one in waiting] == [b"0", b"1", b"2", b"3", b"4"]
     await store.deliveries.settle(waiting[1].n, "handled", "wo-1", 9)
     await store.deliveries.settle(waiting[1].n, "failed", "late", 10)
-    left = store.deliveries.waiting(2, after=waiting[0].n)
+    left = await store.deliveries.waiting(2, after=waiting[0].n)
     assert [one.delivery_id for one in left] == ["g2", "g3"]
-    settled = store.deliveries.find("g1")
+    settled = await store.deliveries.find("g1")
     assert settled is not None
     assert (settled.state, settled.why, settled.has_body) == ("handled", "wo-1", False)
-    assert [one.delivery_id for one in store.deliveries.page(state="waiting", limit=2)] == [
+    assert [one.delivery_id for one in await store.deliveries.page(state="waiting", limit=2)] == [
         "g4", "g3",
     ]  # fmt: skip
-    before = store.deliveries.page(limit=1)[0].n
-    assert store.deliveries.page(before=before)[0].delivery_id == "g3"
+    before = (await store.deliveries.page(limit=1))[0].n
+    assert (await store.deliveries.page(before=before))[0].delivery_id == "g3"
 
 
 @pytest.mark.fault("C3")
 async def test_one_id_in_parallel_is_kept_once(store: SqliteStore) -> None:
     took = [store.deliveries.take("g", "push", b"%d" % n, n) for n in range(100)]
     assert sorted(await asyncio.gather(*took)) == [False] * 99 + [True]
-    assert [one.body for one in store.deliveries.waiting()] == [b"0"]
+    assert [one.body for one in await store.deliveries.waiting()] == [b"0"]
     assert not await store.deliveries.take("g", "push", b"later", 5)
 
 
@@ -57,7 +57,7 @@ async def test_a_known_one_and_new_ones_of_one_group_are_told_apart(store: Sqlit
 async def test_a_settled_one_is_known_until_it_is_trimmed(store: SqliteStore) -> None:
     await store.deliveries.take("old", "push", b"", 1_000)
     await store.deliveries.take("open", "push", b"", 1_000)
-    await store.deliveries.settle(store.deliveries.waiting()[0].n, "ignored", "", 1_000)
+    await store.deliveries.settle((await store.deliveries.waiting())[0].n, "ignored", "", 1_000)
     assert await store.deliveries.trim(1_000) == 0
     assert not await store.deliveries.take("old", "push", b"", 2_000)
     assert await store.deliveries.trim(1_001) == 1, "what waits is never forgotten"
@@ -75,7 +75,7 @@ async def test_when_it_is_full_new_ones_are_refused_and_known_ones_known(
     assert answers[:3] == [True, True, True]
     assert [type(one) for one in answers[3:]] == [Unavailable, Unavailable]
     assert not await small.take("g1", "push", b"", 1)
-    await small.settle(small.waiting()[0].n, "handled", "", 2)
+    await small.settle((await small.waiting())[0].n, "handled", "", 2)
     assert await small.take("g3", "push", b"", 1)
     again = SqliteDeliveries(store.writer, store.readers, limit=3)
     with pytest.raises(Unavailable, match="intake_full"):
@@ -84,14 +84,14 @@ async def test_when_it_is_full_new_ones_are_refused_and_known_ones_known(
 
 async def test_attempts_are_counted_and_given_back(store: SqliteStore) -> None:
     await store.deliveries.take("g", "push", b"x", 1)
-    n = store.deliveries.waiting()[0].n
+    n = (await store.deliveries.waiting())[0].n
     await store.deliveries.tried(n)
     await store.deliveries.tried(n)
     await store.deliveries.held(n)
-    assert store.deliveries.waiting()[0].attempts == 1
+    assert (await store.deliveries.waiting())[0].attempts == 1
     await store.deliveries.settle(n, "failed", "five times", 3)
     assert await store.deliveries.reopen("g")
-    [again] = store.deliveries.waiting()
+    [again] = await store.deliveries.waiting()
     assert (again.body, again.attempts) == (b"x", 0)
     await store.deliveries.settle(n, "handled", "", 3)
     assert not await store.deliveries.reopen("g"), "only what failed is tried again"
@@ -100,10 +100,10 @@ async def test_attempts_are_counted_and_given_back(store: SqliteStore) -> None:
 async def test_many_are_settled_at_once_and_settled_ones_stay(store: SqliteStore) -> None:
     for n in range(4):
         await store.deliveries.take(f"g{n}", "push", b"x", 1)
-    first, *others = [one.n for one in store.deliveries.waiting()]
+    first, *others = [one.n for one in await store.deliveries.waiting()]
     await store.deliveries.settle(first, "handled", "wo-1", 2)
     await store.deliveries.settle_idle([first, *others[:2]], "nothing", 3)
-    states = [(one.state, one.why, one.has_body) for one in store.deliveries.page()]
+    states = [(one.state, one.why, one.has_body) for one in await store.deliveries.page()]
     assert states == [
         ("waiting", "", True),
         ("ignored", "nothing", False),
@@ -117,15 +117,15 @@ async def test_many_are_settled_at_once_and_settled_ones_stay(store: SqliteStore
 async def test_what_could_not_be_taken_is_noted(store: SqliteStore) -> None:
     await store.deliveries.note("bad", "push", "not JSON \ud800", 5)
     await store.deliveries.note("bad", "push", "again", 6)
-    noted = store.deliveries.find("bad")
+    noted = await store.deliveries.find("bad")
     assert noted is not None
     assert (noted.state, noted.why, noted.has_body) == ("failed", "not JSON ?", False)
     assert not await store.deliveries.reopen("bad"), "there is nothing to handle"
-    assert not store.deliveries.taken("bad")
+    assert not await store.deliveries.taken("bad")
     assert await store.deliveries.take("bad", "push", b"{}", 7), "it came again, and is good now"
     assert not await store.deliveries.take("bad", "push", b"{}", 8)
     await store.deliveries.note("bad", "push", "too late", 9)
-    [one] = store.deliveries.waiting()
+    [one] = await store.deliveries.waiting()
     assert (one.delivery_id, one.body, one.received_at_ms) == ("bad", b"{}", 7)
 
 
@@ -136,9 +136,9 @@ async def test_large_bodies_come_few_at_a_time(
     monkeypatch.setattr(where, 25)
     for n in range(4):
         await store.deliveries.take(f"g{n}", "push", b"x" * (30 if n == 0 else 10), 1)
-    first = store.deliveries.waiting()
+    first = await store.deliveries.waiting()
     assert [one.delivery_id for one in first] == ["g0"], "one alone may be larger"
-    second = store.deliveries.waiting(after=first[-1].n)
+    second = await store.deliveries.waiting(after=first[-1].n)
     assert [one.delivery_id for one in second] == ["g1", "g2"]
 
 
@@ -175,7 +175,9 @@ async def test_a_kill_between_any_two_steps_loses_nothing(
     killed = subprocess.run([sys.executable, "-c", CHILD, tmp_path / "h", str(done)], env=env)
     assert killed.returncode == -signal.SIGKILL
     store = SqliteStore.open(tmp_path / "h", clock)
-    waiting = [(one.delivery_id, one.body, one.attempts) for one in store.deliveries.waiting()]
+    waiting = [
+        (one.delivery_id, one.body, one.attempts) for one in await store.deliveries.waiting()
+    ]
     expected: list[Any] = [[], [("g", b"body", 0)], [("g", b"body", 1)], []]
     assert waiting == expected[done]
     assert await store.deliveries.take("g", "push", b"again", 3) is (done == 0)
@@ -192,10 +194,10 @@ async def test_what_orders_are_about_is_found_by_repository(store: SqliteStore) 
     rows = [about("a", 1, "issue:7", 1), about("b", 1, "issue:8", 2), about("c", 2, "issue:7", 3)]
     for row in [*rows, about("a", 9, "issue:9", 9)]:
         await store.subjects.add(row)
-    assert store.subjects.about(1) == [rows[1], rows[0]]
-    assert store.subjects.about(1, "issue:7") == [rows[0]]
-    assert store.subjects.of_order("a") == rows[0], "what was said first stays"
-    assert store.subjects.of_order("x") is None
+    assert await store.subjects.about(1) == [rows[1], rows[0]]
+    assert await store.subjects.about(1, "issue:7") == [rows[0]]
+    assert await store.subjects.of_order("a") == rows[0], "what was said first stays"
+    assert await store.subjects.of_order("x") is None
 
 
 @pytest.mark.fault("B1")
@@ -209,4 +211,4 @@ async def test_which_order_is_the_newest_does_not_depend_on_the_clock(store: Sql
                 asked_by="", at_ms=at_ms,
             )
         )  # fmt: skip
-    assert [one.order_id for one in store.subjects.about(1, "issue:7")] == list("xdbeafc")
+    assert [one.order_id for one in await store.subjects.about(1, "issue:7")] == list("xdbeafc")

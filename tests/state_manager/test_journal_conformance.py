@@ -137,7 +137,7 @@ async def test_the_fake_crashes_at_every_write() -> None:
         except Crashed:
             pass
         assert acknowledged == k - 1
-        found = MemoryJournal(disk).events("wo-a")
+        found = await MemoryJournal(disk).events("wo-a")
         assert [row.seq for row in found] == list(range(1, k))
 
 
@@ -149,4 +149,4 @@ async def test_the_fake_may_keep_what_nobody_was_told() -> None:
     for waiter in waiting:
         with pytest.raises(Crashed):
             await waiter
-    assert len(loaded(MemoryJournal(disk), "wo-a").events) == 2
+    assert len((await loaded(MemoryJournal(disk), "wo-a")).events) == 2

@@ -36,10 +36,10 @@ async def check_prefix(home: Path, clock: Clock, told: dict[str, int]) -> None:
     """Nothing acknowledged is missing, nothing is broken, the outbox fits the events."""
     store = SqliteStore.open(home, clock)
     try:
-        assert list(store.journal.verify()) == []
+        assert list(await store.journal.verify()) == []
         for run_id, seq in told.items():
-            assert len(loaded(store.journal, run_id).events) >= seq
-        for run in store.journal.load_open().runs:
+            assert len((await loaded(store.journal, run_id)).events) >= seq
+        for run in (await store.journal.load_open()).runs:
             assert isinstance(run, LoadedRun)
             assert [e.effect_id for e in run.effects] == [f"perform:{len(run.events)}"]
     finally:
@@ -125,7 +125,7 @@ async def test_a_failing_fsync_halts_the_journal(tmp_path: Path, clock: Clock, s
 
 async def fill(store: SqliteStore, body: bytes) -> int:
     """Append until the disk is full; returns the last acknowledged event."""
-    seq = len(store.journal.events("wo-a"))
+    seq = len(await store.journal.events("wo-a"))
     while True:
         codes = await asyncio.gather(
             *(refusal(store.journal, commit("wo-a", seq + n, body=body)) for n in range(1, 5))
@@ -150,15 +150,15 @@ async def test_a_full_volume_refuses_and_goes_on_after(volume: Path, clock: Cloc
     assert await refusal(store.journal, commit("wo-b", 1)) == "journal_full"
     with pytest.raises(Environmental):
         await store.ledger.intend("k", order_id="wo-a", what="push", intent={}, at_ms=1)
-    assert len(store.journal.events("wo-a")) == last
+    assert len(await store.journal.events("wo-a")) == last
     store.logbook.add("wo-a", at_ms=1, level="info", event="still_here", fields={})
     ballast.unlink()
     await store.journal.reopen()
     assert store.trouble() is None
-    there = len(loaded(store.journal, "wo-a").events)
+    there = len((await loaded(store.journal, "wo-a")).events)
     assert there == last
     await store.journal.append(commit("wo-a", there + 1))
-    assert list(store.journal.verify()) == []
+    assert list(await store.journal.verify()) == []
     await store.close()
 
 

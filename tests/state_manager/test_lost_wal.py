@@ -28,10 +28,10 @@ async def crashed(tmp_path: Path, clock: Clock) -> AsyncIterator[Path]:
     yield left
 
 
-def look(home: Path, clock: Clock) -> list[str]:
+async def look(home: Path, clock: Clock) -> list[str]:
     archive = SqliteArchive(home, clock)
     try:
-        return list(archive.journal.run_ids())
+        return list(await archive.journal.run_ids())
     finally:
         archive.close()
 
@@ -49,12 +49,12 @@ def refused(home: Path, clock: Clock) -> str:
 
 @pytest.mark.fault("N7")
 @pytest.mark.fault("A16")
-def test_looking_does_not_disarm_the_guard(crashed: Path, clock: Clock) -> None:
+async def test_looking_does_not_disarm_the_guard(crashed: Path, clock: Clock) -> None:
     (crashed / "journal.db-wal").unlink()
     before = names(crashed)
     for _ in range(2):
         with pytest.raises(Environmental) as caught:
-            look(crashed, clock)
+            await look(crashed, clock)
         assert caught.value.code == "database_wal_missing"
     assert names(crashed) == before
     assert refused(crashed, clock) == "database_wal_missing"
@@ -64,17 +64,17 @@ def test_looking_does_not_disarm_the_guard(crashed: Path, clock: Clock) -> None:
 
 
 @pytest.mark.fault("N7")
-def test_looking_makes_no_file(crashed: Path, clock: Clock) -> None:
+async def test_looking_makes_no_file(crashed: Path, clock: Clock) -> None:
     for left_out in ([], ["journal.db-shm"]):
         for name in left_out:
             (crashed / name).unlink()
         before = names(crashed)
-        assert len(look(crashed, clock)) == 4
+        assert len(await look(crashed, clock)) == 4
         assert names(crashed) == before
     SqliteStore.open(crashed, clock)._close()
     before = names(crashed)
     assert "journal.db-wal" not in before
-    assert len(look(crashed, clock)) == 4
+    assert len(await look(crashed, clock)) == 4
     assert names(crashed) == before
 
 
@@ -86,7 +86,7 @@ def flip(path: Path, at: int) -> None:
 
 @pytest.mark.fault("N7")
 @pytest.mark.parametrize("damage", ["garbage", "empty", "cut", "head", "salt", "first", "last"])
-def test_a_damaged_wal_is_refused_and_left_as_it_is(
+async def test_a_damaged_wal_is_refused_and_left_as_it_is(
     crashed: Path, clock: Clock, damage: str
 ) -> None:
     wal = crashed / "journal.db-wal"
@@ -110,11 +110,11 @@ def test_a_damaged_wal_is_refused_and_left_as_it_is(
     for _ in range(2):
         assert refused(crashed, clock) == "database_wal_damaged"
         with pytest.raises(Environmental):
-            look(crashed, clock)
+            await look(crashed, clock)
     assert wal.read_bytes() == damaged
     wal.write_bytes(body)
     store = SqliteStore.open(crashed, clock)
-    assert len(store.journal.run_ids()) == 4
+    assert len(await store.journal.run_ids()) == 4
     store._close()
 
 
@@ -132,7 +132,7 @@ async def test_an_honest_crash_raises_no_alarm(tmp_path: Path, clock: Clock) -> 
         left = tmp_path / f"left-{number}"
         shutil.copytree(home, left)
         again = SqliteStore.open(left, clock)
-        seen += len(again.journal.events("wo-a"))
+        seen += len(await again.journal.events("wo-a"))
         again._close()
         assert not (left / database.DIRTY_NAME).exists()
         shutil.rmtree(left)
@@ -172,5 +172,5 @@ async def test_a_kill_while_the_wal_is_brought_home_is_no_alarm(
     shutil.copytree(crashed, left)
     connection.close()
     store = SqliteStore.open(left, clock)
-    assert len(store.journal.run_ids()) == 4
+    assert len(await store.journal.run_ids()) == 4
     await store.close()

@@ -55,16 +55,16 @@ async def test_a_record_comes_back_whole(store: SqliteStore) -> None:
         rolled_back=True,
     )
     await store.records.upsert(line)
-    assert store.records.get(line.agent_work_order_id) == line
-    assert store.records.page().agent_work_orders[0].rolled_back is True
-    assert store.records.get("wo-unknown") is None
+    assert await store.records.get(line.agent_work_order_id) == line
+    assert (await store.records.page()).agent_work_orders[0].rolled_back is True
+    assert await store.records.get("wo-unknown") is None
 
 
 async def test_an_older_record_does_not_replace_a_newer(store: SqliteStore) -> None:
     newer, older = record("b", run_seq=5, status="completed"), record("b", run_seq=4)
     await fill(store, newer, older)
     await store.records.upsert(older)
-    assert store.records.get(newer.agent_work_order_id) == newer
+    assert await store.records.get(newer.agent_work_order_id) == newer
 
 
 async def test_filters_and_totals(store: SqliteStore) -> None:
@@ -75,17 +75,17 @@ async def test_filters_and_totals(store: SqliteStore) -> None:
         record("d", created_at_ms=3, workflow_type="custom", status="completed"),
     )
     page = store.records.page
-    assert ids(page()) == ["d", "c", "b"]
-    assert ids(page(descending=False)) == ["b", "c", "d"]
-    assert ids(page(OrderFilter(status=("failed", "completed")))) == ["d", "b"]
-    assert ids(page(OrderFilter(repository="github.com/o/other"))) == ["c"]
-    assert ids(page(OrderFilter(repositories=("github.com/o/r",)))) == ["d", "b"]
-    assert ids(page(OrderFilter(repositories=()))) == []
-    assert ids(page(OrderFilter(workflow="custom"))) == ["d"]
-    second = page(limit=1, offset=1)
+    assert ids(await page()) == ["d", "c", "b"]
+    assert ids(await page(descending=False)) == ["b", "c", "d"]
+    assert ids(await page(OrderFilter(status=("failed", "completed")))) == ["d", "b"]
+    assert ids(await page(OrderFilter(repository="github.com/o/other"))) == ["c"]
+    assert ids(await page(OrderFilter(repositories=("github.com/o/r",)))) == ["d", "b"]
+    assert ids(await page(OrderFilter(repositories=()))) == []
+    assert ids(await page(OrderFilter(workflow="custom"))) == ["d"]
+    second = await page(limit=1, offset=1)
     assert (ids(second), second.total_count, second.has_more) == (["c"], 3, True)
-    assert page(limit=1, offset=2).has_more is False
-    assert store.records.counts() == {"failed": 1, "running": 1, "completed": 1}
+    assert (await page(limit=1, offset=2)).has_more is False
+    assert await store.records.counts() == {"failed": 1, "running": 1, "completed": 1}
 
 
 @pytest.mark.fault("K13")
@@ -97,55 +97,55 @@ async def test_text_is_text(store: SqliteStore) -> None:
         record("d", github_issue_number="42\\7", git_branch_name="featyx"),
     )
 
-    def found(text: str) -> list[str]:
-        return sorted(ids(store.records.page(OrderFilter(text=text))))
+    async def found(text: str) -> list[str]:
+        return sorted(ids(await store.records.page(OrderFilter(text=text))))
 
-    assert found("100%") == ["b"]
-    assert found("feat_x") == ["c"]
-    assert found("42\\") == ["d"]
-    assert found("%") == ["b"]
-    assert found("'; DROP TABLE orders; --") == []
-    assert found("MAKE IT") == ["b", "c"]
-    assert found("\ud800") == []
-    assert ids(store.records.page(OrderFilter(status=("' OR 1=1 --",)))) == []
+    assert await found("100%") == ["b"]
+    assert await found("feat_x") == ["c"]
+    assert await found("42\\") == ["d"]
+    assert await found("%") == ["b"]
+    assert await found("'; DROP TABLE orders; --") == []
+    assert await found("MAKE IT") == ["b", "c"]
+    assert await found("\ud800") == []
+    assert ids(await store.records.page(OrderFilter(status=("' OR 1=1 --",)))) == []
     with pytest.raises(BadRequest):
-        store.records.page(OrderFilter(text="x" * 201))
+        await store.records.page(OrderFilter(text="x" * 201))
 
 
 @pytest.mark.fault("K13")
 async def test_only_known_columns_sort(store: SqliteStore) -> None:
     await fill(store, record("b", priority="low"), record("c", priority="urgent"))
-    assert ids(store.records.page(order_by="priority")) == ["c", "b"]
+    assert ids(await store.records.page(order_by="priority")) == ["c", "b"]
     hostile: Any = "created_at_ms; DROP TABLE orders"
     with pytest.raises(BadRequest) as caught:
-        store.records.page(order_by=hostile)
+        await store.records.page(order_by=hostile)
     assert caught.value.code == "order_by_invalid"
     for limit, offset in ((0, 0), (501, 0), (10, -1), (10, 2**63)):
         with pytest.raises(BadRequest):
-            store.records.page(limit=limit, offset=offset)
+            await store.records.page(limit=limit, offset=offset)
 
 
 async def test_prefixes(store: SqliteStore) -> None:
     await fill(store, record("bc"), record("bd"), record("e"))
     find = store.records.find_by_prefix
-    assert len(find("wo-b")) == 2
-    assert find("bc") == ["wo-bcaaaaaaaaaaaaaa"]
-    assert find("wo-e") == ["wo-eaaaaaaaaaaaaaaa"]
-    assert find("zz") == []
+    assert len(await find("wo-b")) == 2
+    assert await find("bc") == ["wo-bcaaaaaaaaaaaaaa"]
+    assert await find("wo-e") == ["wo-eaaaaaaaaaaaaaaa"]
+    assert await find("zz") == []
     for bad in ("", "%", "wo-%", "B", "wo-" + "a" * 17):
         with pytest.raises(BadRequest):
-            find(bad)
+            await find(bad)
 
 
 async def test_hostile_text_is_stored(store: SqliteStore) -> None:
     line = record("b", initial_prompt="half \ud800 pair", agent={"x": ["\udfff"]})
     await store.records.upsert(line)
-    found = store.records.get(line.agent_work_order_id)
+    found = await store.records.get(line.agent_work_order_id)
     assert found is not None
     assert (found.initial_prompt, found.agent) == ("half ? pair", {"x": ["?"]})
     store.logbook.add("wo-a", at_ms=1, level="info", event="e\ud800", fields={"t": "\ud800"})
     await store.records.upsert(record("c"))
-    assert store.logbook.page("wo-a").log_entries[0].fields == {"t": "?"}
+    assert (await store.logbook.page("wo-a")).log_entries[0].fields == {"t": "?"}
 
 
 async def test_the_projection_can_be_emptied(store: SqliteStore) -> None:
@@ -154,9 +154,9 @@ async def test_the_projection_can_be_emptied(store: SqliteStore) -> None:
     store.logbook.add("wo-a", at_ms=1, level="info", event="e", fields={})
     store.records.upsert_lazily(record("c"))
     await store.records.truncate_projection()
-    assert store.records.page().total_count == 0
-    assert store.approvals.asked() == []
-    assert store.logbook.page("wo-a").total_count == 1
+    assert (await store.records.page()).total_count == 0
+    assert await store.approvals.asked() == []
+    assert (await store.logbook.page("wo-a")).total_count == 1
 
 
 async def test_logs_are_numbered_paged_and_followed(tmp_path: Path, clock: Clock) -> None:
@@ -167,11 +167,11 @@ async def test_logs_are_numbered_paged_and_followed(tmp_path: Path, clock: Clock
     store.logbook.add("wo-b", at_ms=9, level="info", event="other", fields={})
     await store.close()
     store = SqliteStore.open(tmp_path, clock)
-    page = store.logbook.page("wo-a", limit=2, offset=1)
+    page = await store.logbook.page("wo-a", limit=2, offset=1)
     assert [entry.event for entry in page.log_entries] == ["e1", "e2"]
     assert (page.total_count, page.has_more) == (5, True)
-    assert [entry.n for entry in store.logbook.after("wo-a", 3)] == [4, 5]
-    assert store.logbook.page("wo-a", LogFilter(level="error")).total_count == 1
+    assert [entry.n for entry in await store.logbook.after("wo-a", 3)] == [4, 5]
+    assert (await store.logbook.page("wo-a", LogFilter(level="error"))).total_count == 1
     entry = store.logbook.add("wo-a", at_ms=9, level="info", event="next", fields={})
     assert entry.n == 6
     big = store.logbook.add("wo-a", at_ms=9, level="info", event="big", fields={"x": "y" * 70_000})
@@ -187,31 +187,31 @@ async def test_a_log_is_searched_followed_and_read_from_its_end(store: SqliteSto
     async def written() -> None:
         await store.records.upsert(record("z"))
 
-    def numbers(wanted: LogFilter, **more: Any) -> list[int]:
-        return [entry.n for entry in store.logbook.page("wo-a", wanted, **more).log_entries]
+    async def numbers(wanted: LogFilter, **more: Any) -> list[int]:
+        return [entry.n for entry in (await store.logbook.page("wo-a", wanted, **more)).log_entries]
 
     add(5, text="100% sure")
     add(2, text="Schluss_mit")
     await written()
-    page = store.logbook.page("wo-a", limit=3, descending=True)
+    page = await store.logbook.page("wo-a", limit=3, descending=True)
     assert [entry.n for entry in page.log_entries] == [7, 6, 5]
     assert (page.total_count, page.has_more) == (7, True)
-    assert numbers(LogFilter(after=5)) == [6, 7]
-    assert store.logbook.page("wo-a", LogFilter(after=5)).total_count == 7
-    assert store.logbook.page("wo-a", LogFilter(after=5)).has_more is False
+    assert await numbers(LogFilter(after=5)) == [6, 7]
+    assert (await store.logbook.page("wo-a", LogFilter(after=5))).total_count == 7
+    assert (await store.logbook.page("wo-a", LogFilter(after=5))).has_more is False
     add(1, text="later")
     await written()
-    assert store.logbook.page("wo-a", LogFilter(after=7)).total_count == 8, "counted on"
-    assert numbers(LogFilter(text="0% SURE"), limit=2) == [1, 2]
-    found = store.logbook.page("wo-a", LogFilter(text="0% sure", level="info"), limit=2)
+    assert (await store.logbook.page("wo-a", LogFilter(after=7))).total_count == 8, "counted on"
+    assert await numbers(LogFilter(text="0% SURE"), limit=2) == [1, 2]
+    found = await store.logbook.page("wo-a", LogFilter(text="0% sure", level="info"), limit=2)
     assert (found.total_count, found.has_more) == (5, True)
-    assert numbers(LogFilter(text="tick"), descending=True)[0] == 8
-    assert numbers(LogFilter(text="s_mit")) == [6, 7]
-    assert numbers(LogFilter(text="0_ sure")) == []
-    assert numbers(LogFilter(text="tick", level="error")) == []
+    assert (await numbers(LogFilter(text="tick"), descending=True))[0] == 8
+    assert await numbers(LogFilter(text="s_mit")) == [6, 7]
+    assert await numbers(LogFilter(text="0_ sure")) == []
+    assert await numbers(LogFilter(text="tick", level="error")) == []
     with pytest.raises(BadRequest):
-        numbers(LogFilter(text="x" * 201))
-    assert store.logbook.page("wo-none").total_count == 0
+        await numbers(LogFilter(text="x" * 201))
+    assert (await store.logbook.page("wo-none")).total_count == 0
 
 
 @pytest.mark.fault("K16")
@@ -251,7 +251,7 @@ async def test_the_first_answer_counts(store: SqliteStore) -> None:
     asked = await store.approvals.ask(approval("ap-1"))
     assert await store.approvals.ask(approval("ap-1", message="other")) == asked
     await store.approvals.ask(approval("ap-2", asked_at_ms=2))
-    assert [a.approval_id for a in store.approvals.asked()] == ["ap-1", "ap-2"]
+    assert [a.approval_id for a in await store.approvals.asked()] == ["ap-1", "ap-2"]
     settle = store.approvals.settle
     with pytest.raises(Conflict) as caught:
         await settle("ap-1", "approved", at_ms=5, subject_hash="h2")
@@ -264,9 +264,9 @@ async def test_the_first_answer_counts(store: SqliteStore) -> None:
     assert caught.value.code == "approval_settled"
     with pytest.raises(NotFound):
         await settle("ap-9", "approved", at_ms=7)
-    assert store.approvals.get("ap-1") == yes
-    assert [a.approval_id for a in store.approvals.asked()] == ["ap-2"]
-    assert len(store.approvals.of_order("wo-a")) == 2
+    assert await store.approvals.get("ap-1") == yes
+    assert [a.approval_id for a in await store.approvals.asked()] == ["ap-2"]
+    assert len(await store.approvals.of_order("wo-a")) == 2
 
 
 @pytest.mark.fault("K14")
@@ -290,18 +290,18 @@ async def test_one_key_makes_one_order(store: SqliteStore) -> None:
 
 async def test_the_feed_grows_over_lives(tmp_path: Path, clock: Clock) -> None:
     store = SqliteStore.open(tmp_path, clock)
-    assert (store.feed.oldest(), list(store.feed.after(0))) == (0, [])
+    assert (await store.feed.oldest(), list(await store.feed.after(0))) == (0, [])
     rows = [store.feed.publish(f"wo-{n % 2}", "changed", n, b"%d" % n) for n in range(10)]
     await store.close()
     store = SqliteStore.open(tmp_path, clock)
-    assert list(store.feed.after(rows[6].n)) == rows[7:]
-    assert list(store.feed.after(0, order_id="wo-1")) == rows[1::2]
-    assert list(store.feed.after(0, limit=2)) == rows[:2]
+    assert list(await store.feed.after(rows[6].n)) == rows[7:]
+    assert list(await store.feed.after(0, order_id="wo-1")) == rows[1::2]
+    assert list(await store.feed.after(0, limit=2)) == rows[:2]
     assert store.feed.latest() > rows[-1].n
     late = store.feed.publish("wo-0", "changed", 11, b"late")
     assert late.n > rows[-1].n
     assert await store.feed.trim(3) == 8
-    assert store.feed.oldest() == rows[8].n
+    assert await store.feed.oldest() == rows[8].n
     assert await store.feed.trim(3) == 0
     await store.close()
 

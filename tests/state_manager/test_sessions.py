@@ -22,11 +22,11 @@ async def test_a_session_survives_a_restart_and_keeps_no_secret(tmp_path: Path, 
     made, secret = await store.sessions.create(HOLDER)
     await store.close()
     again = SqliteStore.open(tmp_path, clock)
-    assert again.sessions.authenticate(secret) == made
-    assert again.sessions.authenticate(secret + "x") is None
-    assert again.sessions.authenticate("") is None
-    assert again.sessions.authenticate("x" * 1_000) is None
-    assert again.sessions.authenticate("\ud800") is None
+    assert await again.sessions.authenticate(secret) == made
+    assert await again.sessions.authenticate(secret + "x") is None
+    assert await again.sessions.authenticate("") is None
+    assert await again.sessions.authenticate("x" * 1_000) is None
+    assert await again.sessions.authenticate("\ud800") is None
     await again.close()
     for file in tmp_path.rglob("*"):
         if file.is_file():
@@ -36,22 +36,22 @@ async def test_a_session_survives_a_restart_and_keeps_no_secret(tmp_path: Path, 
 async def test_an_ended_session_is_over(store: SqliteStore) -> None:
     made, secret = await store.sessions.create(HOLDER)
     assert await store.sessions.end(made.session_id)
-    assert store.sessions.authenticate(secret) is None
+    assert await store.sessions.authenticate(secret) is None
     assert not await store.sessions.end(made.session_id)
 
 
 async def test_it_ends_when_unused_for_a_week(store: SqliteStore, clock: Any) -> None:
     _, secret = await store.sessions.create(HOLDER)
     clock.at_ms += IDLE_MS - 1
-    used = store.sessions.authenticate(secret)
+    used = await store.sessions.authenticate(secret)
     assert used is not None
     assert used.expires_at_ms == clock.at_ms + IDLE_MS
     await store.sessions.end("")  # what was written lazily before it is on disk now
     clock.at_ms += IDLE_MS - 1
-    assert store.sessions.authenticate(secret) is not None
+    assert await store.sessions.authenticate(secret) is not None
     await store.sessions.end("")
     clock.at_ms += IDLE_MS
-    assert store.sessions.authenticate(secret) is None
+    assert await store.sessions.authenticate(secret) is None
 
 
 async def test_it_ends_after_thirty_days_however_it_is_used(store: SqliteStore, clock: Any) -> None:
@@ -59,12 +59,12 @@ async def test_it_ends_after_thirty_days_however_it_is_used(store: SqliteStore, 
     made, secret = await store.sessions.create(HOLDER)
     while clock.at_ms + DAY_MS < began_ms + ABSOLUTE_MS:
         clock.at_ms += DAY_MS
-        found = store.sessions.authenticate(secret)
+        found = await store.sessions.authenticate(secret)
         assert found is not None
         assert found.expires_at_ms <= began_ms + ABSOLUTE_MS
         await store.sessions.end("")
     clock.at_ms = began_ms + ABSOLUTE_MS
-    assert store.sessions.authenticate(secret) is None
+    assert await store.sessions.authenticate(secret) is None
     await store.sessions.create(HOLDER)
     assert not await store.sessions.end(made.session_id), "the next sign-in forgets it"
 
@@ -72,11 +72,11 @@ async def test_it_ends_after_thirty_days_however_it_is_used(store: SqliteStore, 
 async def test_a_revoked_key_ends_its_sessions(store: SqliteStore) -> None:
     key, _ = await store.keys.create("ann", "operator", repositories=["r"])
     _, secret = await store.sessions.create(key.key_id)
-    found = store.sessions.authenticate(secret)
+    found = await store.sessions.authenticate(secret)
     assert found is not None
     assert found.key == key
     await store.keys.revoke(key.key_id)
-    assert store.sessions.authenticate(secret) is None
+    assert await store.sessions.authenticate(secret) is None
 
 
 async def test_many_sign_ins_push_out_only_ones_own(store: SqliteStore, clock: Any) -> None:
@@ -85,9 +85,9 @@ async def test_many_sign_ins_push_out_only_ones_own(store: SqliteStore, clock: A
     for _ in range(MAX_PER_HOLDER + 3):
         clock.at_ms += 1
         secrets.append((await store.sessions.create(HOLDER))[1])
-    alive = [store.sessions.authenticate(secret) is not None for secret in secrets]
+    alive = [await store.sessions.authenticate(secret) is not None for secret in secrets]
     assert alive == [False] * 3 + [True] * MAX_PER_HOLDER
-    assert store.sessions.authenticate(other) is not None
+    assert await store.sessions.authenticate(other) is not None
 
 
 def test_another_local_key_is_another_holder() -> None:

@@ -19,32 +19,32 @@ from agent_work_orders.state_manager.versions import Origin, WorkflowVersion
 
 async def test_artifacts_are_kept_once_and_listed(store: SqliteStore) -> None:
     put = store.artifacts.put
-    first = put("wo-a", "plan", "transcript.jsonl", b"hello", "text/plain", 1)
-    again = put("wo-b", "plan", "../../etc/passwd\ud800", b"hello", "text/plain", 2)
+    first = await put("wo-a", "plan", "transcript.jsonl", b"hello", "text/plain", 1)
+    again = await put("wo-b", "plan", "../../etc/passwd\ud800", b"hello", "text/plain", 2)
     assert first.sha256 == again.sha256 == hashlib.sha256(b"hello").hexdigest()
-    assert store.artifacts.read(first.sha256) == b"hello"
-    newer = put("wo-a", "plan", "transcript.jsonl", b"more", "text/plain", 3)
-    assert list(store.artifacts.list("wo-a")) == [newer]
+    assert await store.artifacts.read(first.sha256) == b"hello"
+    newer = await put("wo-a", "plan", "transcript.jsonl", b"more", "text/plain", 3)
+    assert list(await store.artifacts.list("wo-a")) == [newer]
     files = [p for p in (store.home / "artifacts").rglob("*") if p.is_file()]
     assert len(files) == 2
     for unknown in ("0" * 64, "../../owner.lock", ""):
         with pytest.raises(NotFound):
-            store.artifacts.read(unknown)
+            await store.artifacts.read(unknown)
 
 
 @pytest.mark.fault("A25")
 async def test_a_hundred_megabytes_go_beside_the_journal(store: SqliteStore) -> None:
     content = bytes(range(256)) * 4096 * 100
-    kept = store.artifacts.put("wo-a", "", "big", content, "application/octet-stream", 1)
+    kept = await store.artifacts.put("wo-a", "", "big", content, "application/octet-stream", 1)
     assert kept.size_bytes == 104_857_600
-    assert store.artifacts.read(kept.sha256) == content
+    assert await store.artifacts.read(kept.sha256) == content
     assert store.path.stat().st_size + store.wal_bytes() < 2_000_000
     place = store.home / "artifacts" / kept.sha256[:2] / kept.sha256[2:]
     with place.open("r+b") as file:
         file.seek(50_000_000)
         file.write(b"\xff\xfe\xfd")
     with pytest.raises(Broken) as caught:
-        store.artifacts.read(kept.sha256)
+        await store.artifacts.read(kept.sha256)
     assert caught.value.code == "artifact_corrupt"
 
 
@@ -54,17 +54,17 @@ async def test_artifacts_have_a_limit_and_crashes_leave_nothing(store: SqliteSto
     small = FileArtifacts(directory, store.artifacts._listing, limit_bytes=10)
     assert not (directory / "new-left").exists()
     with pytest.raises(TooLarge):
-        small.put("wo-a", "", "n", b"x" * 11, "text/plain", 1)
+        await small.put("wo-a", "", "n", b"x" * 11, "text/plain", 1)
 
 
 @pytest.mark.fault("A13")
 async def test_a_full_volume_for_artifacts(volume: Path, store: SqliteStore) -> None:
     artifacts = FileArtifacts(volume, store.artifacts._listing)
     with pytest.raises(Environmental) as caught:
-        artifacts.put("wo-a", "", "n", bytes(8_000_000), "text/plain", 1)
+        await artifacts.put("wo-a", "", "n", bytes(8_000_000), "text/plain", 1)
     assert caught.value.code == "disk_full"
     assert [p for p in volume.rglob("*") if p.is_file()] == []
-    assert list(artifacts.list("wo-a")) == []
+    assert list(await artifacts.list("wo-a")) == []
 
 
 async def save(
@@ -86,23 +86,23 @@ async def test_versions_never_change(store: SqliteStore) -> None:
     two = await save(store, "two")
     assert (one.version, two.version) == (1, 2)
     assert await save(store, "one") == one
-    assert store.versions.latest("fix") == two
-    assert store.versions.get("fix", 1) == one
-    assert store.versions.get("fix", 3) is None
+    assert await store.versions.latest("fix") == two
+    assert await store.versions.get("fix", 1) == one
+    assert await store.versions.get("fix", 3) is None
     back = await store.versions.restore("fix", 1, created_by="ann", at_ms=9)
     assert (back.version, back.hash, back.plan) == (3, "h-one", b"one")
     assert await store.versions.restore("fix", 1, created_by="ann", at_ms=9) == back
-    assert store.versions.latest("fix") == back
-    assert [v.version for v in store.versions.history("fix")] == [3, 2, 1]
+    assert await store.versions.latest("fix") == back
+    assert [v.version for v in await store.versions.history("fix")] == [3, 2, 1]
     other = await save(store, "other", name="abc")
-    assert list(store.versions.names()) == [other, back]
-    assert store.versions.by_hash("h-two") == two
+    assert list(await store.versions.names()) == [other, back]
+    assert await store.versions.by_hash("h-two") == two
     with pytest.raises(NotFound):
         await store.versions.restore("fix", 9, created_by="ann", at_ms=9)
     for sql in ("UPDATE workflow_versions SET source = ''", "DELETE FROM workflow_versions"):
         with pytest.raises(sqlite3.IntegrityError):
             await store.writer.submit(lambda connection, sql=sql: connection.execute(sql))
-    assert store.versions.get("fix", 1) == one
+    assert await store.versions.get("fix", 1) == one
 
 
 async def test_parallel_saves_of_one_content_make_one_version(store: SqliteStore) -> None:
@@ -112,29 +112,29 @@ async def test_parallel_saves_of_one_content_make_one_version(store: SqliteStore
 
 async def test_keys(store: SqliteStore, clock: Any) -> None:
     key, token = await store.keys.create("ci", "operator", repositories=["github.com/o/r"])
-    assert store.keys.authenticate(token) == key
+    assert await store.keys.authenticate(token) == key
     for wrong in ("", ".", key.key_id, token + "x", token[:-1], "x" * 300, "\ud800.x"):
-        assert store.keys.authenticate(wrong) is None
+        assert await store.keys.authenticate(wrong) is None
     secret = token.split(".")[1]
     await store.writer.submit(lambda connection: None)
     for path in (store.path, store.path.with_name("journal.db-wal")):
         assert secret.encode() not in path.read_bytes()
-    assert store.keys.all()[0].last_used_at_ms == clock.at_ms
+    assert (await store.keys.all())[0].last_used_at_ms == clock.at_ms
     clock.at_ms += 30_000
-    used = store.keys.authenticate(token)
+    used = await store.keys.authenticate(token)
     clock.at_ms += 30_000
-    store.keys.authenticate(token)
+    await store.keys.authenticate(token)
     await store.writer.submit(lambda connection: None)
-    assert used is not None and store.keys.all()[0].last_used_at_ms == clock.at_ms
+    assert used is not None and (await store.keys.all())[0].last_used_at_ms == clock.at_ms
     revoked = await store.keys.revoke(key.key_id)
     assert revoked.revoked_at_ms == clock.at_ms
     clock.at_ms += 1
     assert await store.keys.revoke(key.key_id) == revoked
-    assert store.keys.authenticate(token) is None
+    assert await store.keys.authenticate(token) is None
     with pytest.raises(NotFound):
         await store.keys.revoke("key-unknown")
     everywhere, _ = await store.keys.create("root", "admin")
-    assert store.keys.all()[-1] == everywhere
+    assert (await store.keys.all())[-1] == everywhere
 
 
 async def audited(tmp_path: Path, clock: Clock) -> None:
@@ -146,9 +146,9 @@ async def audited(tmp_path: Path, clock: Clock) -> None:
         )
     )
     await store.audit.append(at_ms=9, who="bob", what="login", details={"from": "cli"})
-    assert store.audit.verify() is None
-    assert [row.n for row in store.audit.page()] == [1, 2, 3, 4, 5, 6]
-    assert [row.n for row in store.audit.page(order_id="wo-a", after=3)] == [4, 5]
+    assert await store.audit.verify() is None
+    assert [row.n for row in await store.audit.page()] == [1, 2, 3, 4, 5, 6]
+    assert [row.n for row in await store.audit.page(order_id="wo-a", after=3)] == [4, 5]
     await store.close()
 
 
@@ -176,7 +176,7 @@ async def test_an_edited_audit_log_shows(
         connection.execute(edit)
     connection.close()
     store = SqliteStore.open(tmp_path, clock)
-    found = store.audit.verify()
+    found = await store.audit.verify()
     assert found is not None and found.n == broken
     await store.close()
 
@@ -189,4 +189,4 @@ async def test_the_audit_log_cannot_be_edited_by_mistake(store: SqliteStore) -> 
             await store.writer.submit(lambda connection, sql=sql: connection.execute(sql))
     with pytest.raises(TooLarge):
         await store.audit.append(at_ms=1, who="a", what="b", details={"x": "y" * 70_000})
-    assert store.audit.verify() is None
+    assert await store.audit.verify() is None

@@ -81,7 +81,7 @@ async def test_one_failing_job_fails_alone(store: SqliteStore) -> None:
         await twice
     assert value_of(store, "half") is None
     assert (value_of(store, "before"), value_of(store, "after")) == (0, 2)
-    assert len(loaded(store.journal, "wo-a").events) == 1
+    assert len((await loaded(store.journal, "wo-a")).events) == 1
     assert store.trouble() is None
 
 
@@ -110,7 +110,7 @@ async def test_a_commit_that_cannot_be_is_our_bug_and_halts(store: SqliteStore) 
         store.writer.submit(put("x", 1))
     with pytest.raises(AgentWorkOrdersError):
         await store.journal.reopen()
-    assert len(store.journal.events("wo-a")) == 1
+    assert len(await store.journal.events("wo-a")) == 1
 
 
 async def test_a_cancelled_waiter_does_not_stop_the_write(store: SqliteStore) -> None:
@@ -198,16 +198,16 @@ async def test_a_backup_under_load_is_a_consistent_prefix(
 
     running = [asyncio.ensure_future(load(f"wo-{n}")) for n in range(20)]
     await asyncio.sleep(0.1)
-    floor = {f"wo-{n}": len(store.journal.events(f"wo-{n}")) for n in range(20)}
+    floor = {f"wo-{n}": len(await store.journal.events(f"wo-{n}")) for n in range(20)}
     home = tmp_path / "restored"
     home.mkdir()
     assert await store.backup(home / "journal.db") > 0
     stop = True
     ends = await asyncio.gather(*running)
     restored = SqliteStore.open(home, clock)
-    assert list(restored.journal.verify()) == []
+    assert list(await restored.journal.verify()) == []
     for n, end in enumerate(ends):
-        kept = len(restored.journal.events(f"wo-{n}"))
+        kept = len(await restored.journal.events(f"wo-{n}"))
         assert floor[f"wo-{n}"] <= kept <= end
         await restored.journal.append(commit(f"wo-{n}", kept + 1))
     await restored.close()
@@ -236,6 +236,6 @@ async def test_a_thousand_open_runs_are_loaded_and_proved(store: SqliteStore) ->
     await asyncio.gather(
         *(store.journal.append(commit(f"wo-{n}", seq)) for seq in range(1, 21) for n in range(1000))
     )
-    loaded_now = store.journal.load_open()
+    loaded_now = await store.journal.load_open()
     assert len(loaded_now.runs) == 1000
     assert sum(len(run.events) for run in loaded_now.runs) == 20_000

@@ -74,7 +74,7 @@ class Shelf:
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}
 
-    def put(
+    async def put(
         self, order_id: str, path: str, name: str, content: bytes, media_type: str, at_ms: int
     ) -> Artifact:
         self.kept[name] = content

@@ -174,7 +174,7 @@ class Desk:
     async def take(self, event: str, payload: Any, guid: str | None = None) -> str:
         body = payload if isinstance(payload, bytes) else msgspec.json.encode(payload)
         made = guid or str(
-            uuid.UUID(int=len(self.house.context.store.deliveries.page(limit=500)) + 1)
+            uuid.UUID(int=len(await self.house.context.store.deliveries.page(limit=500)) + 1)
         )
         await self.house.context.store.deliveries.take(made, event, body, self.clock.at_ms)
         return made
@@ -182,16 +182,16 @@ class Desk:
     async def deliver(self, event: str, payload: Any, guid: str | None = None) -> DeliveryRecord:
         made = await self.take(event, payload, guid)
         await self.intake.sweep()
-        found = self.house.context.store.deliveries.find(made)
+        found = await self.house.context.store.deliveries.find(made)
         assert found is not None
         return found
 
-    def orders(self) -> list[OrderRecord]:
-        page = self.house.context.store.records.page(descending=False)
+    async def orders(self) -> list[OrderRecord]:
+        page = await self.house.context.store.records.page(descending=False)
         return list(page.agent_work_orders)
 
-    def audited(self) -> list[tuple[str, str]]:
-        return [(row.who, row.what) for row in self.house.context.store.audit.page(limit=500)]
+    async def audited(self) -> list[tuple[str, str]]:
+        return [(row.who, row.what) for row in await self.house.context.store.audit.page(limit=500)]
 
     async def run_of(self, order_id: str) -> Any:
         run = await self.house.context.runs.run(order_id)

@@ -38,7 +38,9 @@ async def question(site: Site, order_id: str) -> ApprovalRecord:
 
 async def settled(site: Site, approval_id: str) -> ApprovalRecord:
     async with asyncio.timeout(10):
-        while (one := approvals.get(site.context, approval_id, LOCAL_OPERATOR)).state == "asked":
+        while (
+            one := await approvals.get(site.context, approval_id, LOCAL_OPERATOR)
+        ).state == "asked":
             await asyncio.sleep(0.01)
         return one
 
@@ -58,7 +60,9 @@ async def test_yes_runs_what_was_shown(site: Site) -> None:
     assert (kept.state, kept.decided_by, kept.comment) == ("approved", "ann", "fine")
     assert await approvals.asked(site.context, APPROVER) == []
     [entry] = [
-        e for e in site.context.store.audit.page(order_id=order_id) if e.what == "approval.approve"
+        e
+        for e in await site.context.store.audit.page(order_id=order_id)
+        if e.what == "approval.approve"
     ]
     assert entry.who == "ann" and entry.details["subject_hash"] == one.subject_hash
 

@@ -111,7 +111,9 @@ async def test_a_branch_that_moved_voids_the_question_and_has_it_asked_once_more
     await site.until(order_id, "completed")
     assert await published(site, order_id) == head_of(new)
     [said] = [
-        e for e in site.context.store.audit.page(order_id=order_id) if e.what == "approval.approve"
+        e
+        for e in await site.context.store.audit.page(order_id=order_id)
+        if e.what == "approval.approve"
     ]
     assert said.target == new.approval_id
 

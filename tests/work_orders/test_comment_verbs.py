@@ -33,8 +33,8 @@ async def gated(desk: Desk, by: str = "ann") -> tuple[str, str]:
 
 
 async def asking(desk: Desk) -> tuple[str, str]:
-    order_id = desk.orders()[-1].agent_work_order_id
-    while not (found := desk.house.context.store.approvals.of_order(order_id)):
+    order_id = (await desk.orders())[-1].agent_work_order_id
+    while not (found := await desk.house.context.store.approvals.of_order(order_id)):
         await desk.house.context.store.deliveries.held(0)  # the recorder writes behind the engine
     return order_id, found[0].subject_hash
 
@@ -89,7 +89,7 @@ def test_what_does_not_fit_is_never_guessed(text: str) -> None:
 async def test_free_text_is_not_an_approval(desk: Desk, text: str) -> None:
     order_id, _ = await gated(desk)
     await desk.deliver("issue_comment", comment(text, "bob", comment_id=2))
-    [asked] = desk.house.context.store.approvals.of_order(order_id)
+    [asked] = await desk.house.context.store.approvals.of_order(order_id)
     assert asked.state == "asked"
 
 
@@ -101,7 +101,7 @@ async def test_a_writer_approves_what_is_named(desk: Desk) -> None:
     run = await desk.run_of(order_id)
     assert run.tasks["ask"].gate.decision == "approved"
     assert run.tasks["ask"].gate.by == "github:bob"
-    assert ("github:bob", "approval.approve") in desk.audited()
+    assert ("github:bob", "approval.approve") in await desk.audited()
     assert "approved" in desk.heard.said[-1][2]
     assert (7, 2, "eyes") in desk.heard.reactions
 
@@ -127,7 +127,7 @@ async def test_nobody_else_approves(desk: Desk, who: str) -> None:
         desk.hub.permissions[who] = "admin"
     found = await desk.deliver("issue_comment", payload)
     assert found.state == "ignored"
-    [asked] = desk.house.context.store.approvals.of_order(order_id)
+    [asked] = await desk.house.context.store.approvals.of_order(order_id)
     assert asked.state == "asked"
 
 
@@ -135,7 +135,7 @@ async def test_nobody_else_approves(desk: Desk, who: str) -> None:
 async def test_another_hash_decides_nothing(desk: Desk) -> None:
     order_id, _ = await gated(desk)
     await desk.deliver("issue_comment", comment(f"/awo approve {FIRST}", "bob", comment_id=2))
-    [asked] = desk.house.context.store.approvals.of_order(order_id)
+    [asked] = await desk.house.context.store.approvals.of_order(order_id)
     assert asked.state == "asked"
     assert "not what you named" in desk.heard.said[-1][2]
 
@@ -178,8 +178,12 @@ async def test_who_pushed_does_not_approve_what_the_rules_made_of_it(
         }  # fmt: skip
         await desk.deliver(event, push)
         order_id, subject_hash = await asking(desk)
+
         # As if this pull request was what the order had opened.
-        monkeypatch.setattr(Verbs, "_orders", lambda *_: [order_id])
+        async def orders(*_: Any) -> list[str]:
+            return [order_id]
+
+        monkeypatch.setattr(Verbs, "_orders", orders)
         renamed = comment(f"/awo approve {subject_hash}", "ann", number=9, pull=True)
         renamed["sender"]["login"] = renamed["comment"]["user"]["login"] = "ann-new"
         desk.hub.permissions["ann-new"] = "write"
@@ -200,7 +204,7 @@ async def test_a_subject_decides_only_about_its_own_orders(desk: Desk) -> None:
 
 async def test_cancel_reaches_only_orders_of_the_repository(desk: Desk, folder: Path) -> None:
     await desk.deliver("issues", labeled())
-    [order] = desk.orders()
+    [order] = await desk.orders()
     order_id = order.agent_work_order_id
     elsewhere = comment(f"/awo cancel {order_id}", comment_id=2)
     elsewhere["repository"] = {"id": 2, "full_name": "acme/other", "default_branch": "main"}
@@ -217,7 +221,7 @@ async def test_a_command_under_two_ids_is_done_once(desk: Desk) -> None:
     await desk.deliver("issue_comment", comment(text, "bob", comment_id=2))
     for _ in range(2):
         await desk.deliver("issue_comment", comment("/awo retry", "bob", comment_id=3))
-    retried = [what for _, what in desk.audited() if what == "order.retry"]
+    retried = [what for _, what in await desk.audited() if what == "order.retry"]
     assert len(retried) == 1
     assert len([said for said in desk.heard.said if said[1].endswith("comment:3")]) == 1
 
@@ -280,7 +284,7 @@ async def test_a_killed_cancel_is_for_the_order_that_was_meant(
     await desk.intake.sweep()
     stages = {
         one.agent_work_order_id: (await desk.run_of(one.agent_work_order_id)).stage
-        for one in desk.orders()
+        for one in await desk.orders()
     }
     assert stages.pop(first) == "ended"
     assert list(stages.values()) == ["active"]
@@ -318,7 +322,7 @@ async def test_the_button_beside_a_check_tries_its_order_again(desk: Desk) -> No
 async def test_an_answer_to_what_the_branch_was_before_is_refused(desk: Desk) -> None:
     order_id, old_hash = await gated(desk)
     context = desk.house.context
-    row = context.store.records.get(order_id)
+    row = await context.store.records.get(order_id)
     assert row is not None
     mirror = await context.mirrors.ensure(url.again(row.repository_url))
     base = mirror.resolve_base(None).sha
@@ -328,7 +332,9 @@ async def test_an_answer_to_what_the_branch_was_before_is_refused(desk: Desk) ->
         await desk.deliver("issue_comment", answer)
         assert "Not done" in desk.heard.said[-1][2]
     await context.backlog.settled()
-    old, new = sorted(context.store.approvals.of_order(order_id), key=lambda one: one.approval_id)
+    old, new = sorted(
+        await context.store.approvals.of_order(order_id), key=lambda one: one.approval_id
+    )
     assert (old.subject_hash, old.state, new.state) == (old_hash, "void", "asked")
     answer = comment(f"/awo approve {new.subject_hash[:12]}", "bob", comment_id=4)
     await desk.deliver("issue_comment", answer)

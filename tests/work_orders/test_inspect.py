@@ -46,9 +46,9 @@ async def test_an_order_that_has_not_begun_has_no_progress(site: Site) -> None:
     stranger = Caller(name="x", role="admin", repositories=())
     with pytest.raises(NotFound):
         await inspect.show(site.context, order_id, stranger)
-    assert inspect.page(site.context, stranger, OrderFilter()).total_count == 0
+    assert (await inspect.page(site.context, stranger, OrderFilter())).total_count == 0
     with pytest.raises(NotFound):
-        inspect.artifact(site.context, order_id, "0" * 64, LOCAL_OPERATOR)
+        await inspect.artifact(site.context, order_id, "0" * 64, LOCAL_OPERATOR)
 
 
 @pytest.mark.fault("A22")
@@ -71,6 +71,6 @@ tasks:
         await steer.override(site.context, order_id, LOCAL_OPERATOR, path="ask", action="succeed")
         await site.until(order_id, "completed")
         assert (await site.task(order_id, "say"))["outputs"]["stdout"] == said
-    versions = site.context.store.versions.history("mine")
+    versions = await site.context.store.versions.history("mine")
     assert [version.version for version in versions] == [2, 1]
     assert (await site.show(first)).workflow_version != (await site.show(second)).workflow_version

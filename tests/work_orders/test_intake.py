@@ -44,7 +44,7 @@ async def test_a_label_makes_an_order_of_the_text_as_it_was(desk: Desk) -> None:
     desk.hub.put_issue(title="/edited later", body="Now do something else")
     found = await desk.deliver("issues", labeled())
     assert found.state == "handled"
-    [order] = desk.orders()
+    [order] = await desk.orders()
     assert order.workflow_type == "agent_workflow_plan_build_test"
     assert order.github_issue_number == "7"
     assert order.created_by == "github:ann"
@@ -58,28 +58,28 @@ async def test_a_label_makes_an_order_of_the_text_as_it_was(desk: Desk) -> None:
     assert (facts["repository_id"], facts["issue"], facts["sender"]) == (1, 7, "ann")
     assert run.order["metered"], "the limits of starting hold for it"
     assert desk.heard.reactions == [(7, None, "eyes")]
-    assert ("github:ann", "order.create") in desk.audited()
+    assert ("github:ann", "order.create") in await desk.audited()
 
 
 @pytest.mark.fault("C4")
 async def test_one_event_under_two_ids_is_one_order(desk: Desk) -> None:
     for _ in range(2):
         assert (await desk.deliver("issues", labeled())).state == "handled"
-    assert len(desk.orders()) == 1
-    assert desk.audited().count(("github:ann", "order.create")) == 1
+    assert len(await desk.orders()) == 1
+    assert (await desk.audited()).count(("github:ann", "order.create")) == 1
 
 
 @pytest.mark.fault("C4")
 async def test_it_is_one_order_also_after_the_first_has_ended(desk: Desk) -> None:
     await desk.deliver("issues", labeled())
-    [order] = desk.orders()
+    [order] = await desk.orders()
     await steer.cancel(desk.house.context, order.agent_work_order_id, LOCAL_OPERATOR)
     again = await desk.deliver("issues", labeled())
     assert order.agent_work_order_id in again.why
-    assert len(desk.orders()) == 1
+    assert len(await desk.orders()) == 1
     later = labeled(updated_at="2027-01-15T08:00:09Z")
     await desk.deliver("issues", later)
-    assert len(desk.orders()) == 2, "the label was put there once more"
+    assert len(await desk.orders()) == 2, "the label was put there once more"
 
 
 @pytest.mark.fault("A2")
@@ -97,9 +97,9 @@ async def test_a_crash_between_order_and_settling_gives_one_order(
     monkeypatch.setattr(desk.house.context.store.deliveries, "settle", settle)
     desk.fresh()
     await desk.intake.sweep()
-    found = desk.house.context.store.deliveries.find(guid)
+    found = await desk.house.context.store.deliveries.find(guid)
     assert found is not None and found.state == "handled" and found.attempts == 2
-    assert len(desk.orders()) == 1
+    assert len(await desk.orders()) == 1
 
 
 async def test_a_claim_whose_order_was_never_made_does_not_stop_it(
@@ -119,7 +119,7 @@ async def test_a_claim_whose_order_was_never_made_does_not_stop_it(
     for _ in range(2):
         desk.fresh()
         await desk.deliver("issues", labeled())
-    [order] = desk.orders()
+    [order] = await desk.orders()
     assert order.workflow_type == "gated"
 
 
@@ -129,10 +129,10 @@ async def test_one_open_order_about_a_thing_unless_a_command_asks_again(desk: De
     assert later.state == "ignored" and "at work" in later.why
     for _ in range(2):
         await desk.deliver("issue_comment", comment("/awo run gated"))
-    made = sorted(one.workflow_type for one in desk.orders())
+    made = sorted(one.workflow_type for one in await desk.orders())
     assert made == ["agent_workflow_plan_build_test", "gated"]
     await desk.deliver("issue_comment", comment("/awo run gated", comment_id=2))
-    assert len(desk.orders()) == 3
+    assert len(await desk.orders()) == 3
 
 
 @pytest.mark.fault("C6")
@@ -143,7 +143,7 @@ async def test_what_holds_no_more_starts_nothing(desk: Desk, now: Any) -> None:
     else:
         desk.hub.put_issue(**now)
     assert (await desk.deliver("issues", labeled())).state == "ignored"
-    assert desk.orders() == []
+    assert await desk.orders() == []
 
 
 @pytest.mark.fault("C6")
@@ -153,7 +153,7 @@ async def test_the_label_of_a_pull_request_must_still_be_there(
 ) -> None:
     desk.hub.put_issue(9, labels=labels, is_pull_request=True)
     await desk.deliver("pull_request", changed(pulled("labeled"), label={"name": "awo"}))
-    assert len(desk.orders()) == made
+    assert len(await desk.orders()) == made
 
 
 @pytest.mark.fault("C6")
@@ -165,12 +165,12 @@ async def test_a_storm_of_pushes_reviews_the_last_state_once(desk: Desk) -> None
         head = {"sha": sha, "ref": "topic", "repo": {"id": 1}}
         await desk.take("pull_request", pulled("synchronize", head=head))
     await desk.intake.sweep()
-    [order] = desk.orders()
+    [order] = await desk.orders()
     first = await desk.run_of(order.agent_work_order_id)
     assert first.order["github"]["head_sha"] == heads[-1]
     desk.hub.put_pull(head_sha="f" * 40)
     await desk.deliver("pull_request", pulled("synchronize"))
-    stages = [(await desk.run_of(one.agent_work_order_id)).stage for one in desk.orders()]
+    stages = [(await desk.run_of(one.agent_work_order_id)).stage for one in await desk.orders()]
     assert sorted(stages) == ["active", "ended"], "the older review is cancelled"
 
 
@@ -183,8 +183,8 @@ async def test_only_writers_are_heard(desk: Desk, who: str) -> None:
         ("pull_request", pulled(sender=who)),
     ):
         assert (await desk.deliver(event, payload)).state == "ignored"
-    assert desk.orders() == []
-    assert desk.audited().count((f"github:{who}", "github.not_heard")) >= 2
+    assert await desk.orders() == []
+    assert (await desk.audited()).count((f"github:{who}", "github.not_heard")) >= 2
     assert desk.heard.said == [], "strangers cannot make us talk"
 
 
@@ -203,7 +203,7 @@ async def test_bots_and_our_own_account_are_not_heard(desk: Desk) -> None:
     for_another["comment"]["user"] = person("bob")
     for payload in (own, by_app, for_another):
         assert (await desk.deliver("issue_comment", payload)).state == "ignored"
-    assert desk.orders() == []
+    assert await desk.orders() == []
     assert not any(call.startswith("permission") for call in desk.hub.calls)
 
 
@@ -226,7 +226,7 @@ async def test_a_permission_is_of_an_account_and_its_name(desk: Desk) -> None:
     desk.hub.permissions["ann"] = "read"
     assert (await desk.deliver("issue_comment", other)).state == "ignored"
     assert desk.hub.calls.count("permission ann") == 2
-    assert desk.orders() == []
+    assert await desk.orders() == []
 
 
 async def test_edits_ask_for_nothing(desk: Desk) -> None:
@@ -236,7 +236,7 @@ async def test_edits_ask_for_nothing(desk: Desk) -> None:
         ("issue_comment", changed(comment("/awo run"), action="deleted")),
     ):
         assert (await desk.deliver(event, payload)).state == "ignored"
-    assert desk.orders() == []
+    assert await desk.orders() == []
     assert desk.hub.calls == [], "nor does it cost anything"
 
 
@@ -245,9 +245,9 @@ async def test_an_old_event_is_ignored_however_it_is_signed(desk: Desk) -> None:
     desk.clock.at_ms = NOW_MS + 8 * DAY_MS
     found = await desk.deliver("issues", labeled())
     assert found.state == "ignored" and "stale" in found.why
-    assert desk.orders() == []
+    assert await desk.orders() == []
     assert desk.hub.calls == [], "who replays costs us nothing"
-    assert desk.audited() == [("github:ann", "github.not_heard")]
+    assert await desk.audited() == [("github:ann", "github.not_heard")]
 
 
 @pytest.mark.fault("C5")
@@ -258,7 +258,7 @@ async def test_a_push_is_as_old_as_it_says(desk: Desk) -> None:
     assert "stale" in (await desk.deliver("push", push)).why
     push["repository"] |= {"pushed_at": NOW_MS // 1000}
     assert (await desk.deliver("push", push)).state == "handled"
-    assert len(desk.orders()) == 1
+    assert len(await desk.orders()) == 1
 
 
 @pytest.mark.fault("J5")
@@ -266,10 +266,10 @@ async def test_a_fork_needs_a_maintainer(desk: Desk) -> None:
     desk.hub.files[".awo/config.yaml"] = REVIEWS
     desk.hub.put_pull(from_fork=True, author="eve", head_branch="evil")
     opened = await desk.deliver("pull_request", pulled(sender="eve", fork=True))
-    assert (opened.state, desk.orders()) == ("ignored", [])
+    assert (opened.state, await desk.orders()) == ("ignored", [])
     told = comment("/awo review", "ann", number=9, pull=True)
     assert (await desk.deliver("issue_comment", told)).state == "handled"
-    [order] = desk.orders()
+    [order] = await desk.orders()
     assert order.base_branch == "main", "the fork's branch is not of this repository"
     run = await desk.run_of(order.agent_work_order_id)
     assert run.order["github"]["from_fork"] is True
@@ -303,7 +303,7 @@ async def test_wrong_rules_are_told_only_to_writers_who_ask(desk: Desk) -> None:
     ):  # fmt: skip
         assert (await desk.deliver(event, payload)).state == "ignored"
         assert desk.heard.said == [], payload
-    heard = [who for who, what in desk.audited() if what == "github.not_heard"]
+    heard = [who for who, what in await desk.audited() if what == "github.not_heard"]
     assert heard == ["github:eve", "github:tim", "github:other[bot]", "github:ann"]
     await desk.deliver("issue_comment", comment("/awo run", "ann", comment_id=9))
     to_us = changed(labeled(), action="assigned", assignee=person("awo[bot]", "Bot"))
@@ -334,7 +334,7 @@ async def test_a_push_and_a_failed_check_follow_the_rules_alone(desk: Desk) -> N
     for event, payload in (("push", push), ("check_run", check)):
         for _ in range(2):
             assert (await desk.deliver(event, payload)).state == "handled"
-    assert [(one.created_by, one.base_branch) for one in desk.orders()] == [
+    assert [(one.created_by, one.base_branch) for one in await desk.orders()] == [
         ("github:rules", "main")
     ] * 2
     ours = "feat-issue-7-wo-" + "a" * 16
@@ -347,7 +347,7 @@ async def test_a_push_and_a_failed_check_follow_the_rules_alone(desk: Desk) -> N
     ):
         payload = {**check, "check_run": {**run, "id": 6, **wrong}}
         assert (await desk.deliver("check_run", payload)).state == "ignored", wrong
-    assert len(desk.orders()) == 2
+    assert len(await desk.orders()) == 2
 
 
 FAILED = {
@@ -365,25 +365,25 @@ async def test_a_failed_check_that_somebody_without_write_access_caused_starts_n
     desk.hub.files[".awo/config.yaml"] = CHECKS
     by_eve = {**base("eve", "completed"), "check_run": FAILED}
     found = await desk.deliver("check_run", by_eve)
-    assert (found.state, desk.orders()) == ("ignored", [])
-    assert ("github:eve", "github.not_heard") in desk.audited()
+    assert (found.state, await desk.orders()) == ("ignored", [])
+    assert ("github:eve", "github.not_heard") in await desk.audited()
     by_ann = {**base("ann", "completed"), "check_run": FAILED}
     assert (await desk.deliver("check_run", by_ann)).state == "handled"
-    assert [one.created_by for one in desk.orders()] == ["github:ann"]
+    assert [one.created_by for one in await desk.orders()] == ["github:ann"]
 
 
 async def test_a_commit_whose_checks_fail_is_one_order_also_after_it_ended(desk: Desk) -> None:
     desk.hub.files[".awo/config.yaml"] = CHECKS
     await desk.deliver("check_run", {**base("ann", "completed"), "check_run": FAILED})
-    [order] = desk.orders()
+    [order] = await desk.orders()
     await steer.cancel(desk.house.context, order.agent_work_order_id, LOCAL_OPERATOR)
     other = {**FAILED, "id": 6, "name": "lint"}
     again = await desk.deliver("check_run", {**base("ann", "completed"), "check_run": other})
     assert order.agent_work_order_id in again.why
-    assert len(desk.orders()) == 1
+    assert len(await desk.orders()) == 1
     newer = {**other, "id": 7, "head_sha": "e" * 40}
     await desk.deliver("check_run", {**base("ann", "completed"), "check_run": newer})
-    assert len(desk.orders()) == 2
+    assert len(await desk.orders()) == 2
 
 
 @pytest.mark.parametrize(
@@ -399,13 +399,13 @@ async def test_limits_and_outages_hold_and_lose_nothing(desk: Desk, trouble: Any
     for _ in range(20):
         await desk.deliver("issues", labeled(), guid="0" * 8 + "-0000-0000-0000-" + "0" * 12)
         desk.clock.at_ms += 1_000
-    [waiting] = desk.house.context.store.deliveries.page()
+    [waiting] = await desk.house.context.store.deliveries.page()
     assert (waiting.state, waiting.attempts) == ("waiting", 0)
     assert len(desk.hub.calls) < 6, "it is not asked over and over"
     desk.hub.trouble = None
     desk.clock.at_ms = NOW_MS + 600_000
     await desk.intake.sweep()
-    assert len(desk.orders()) == 1
+    assert len(await desk.orders()) == 1
 
 
 @pytest.mark.fault("C12")
@@ -416,14 +416,14 @@ async def test_what_is_about_a_repository_out_of_reach_is_set_aside(desk: Desk) 
     for _ in range(20):
         await desk.intake.sweep()
         desk.clock.at_ms += 60_000
-    found = desk.house.context.store.deliveries.find(guid)
+    found = await desk.house.context.store.deliveries.find(guid)
     assert found is not None
     assert (found.state, found.attempts) == ("failed", intakes.MAX_ATTEMPTS)
     assert "not installed there" in found.why
     desk.hub.trouble = None
     assert await desk.house.context.store.deliveries.reopen(guid)
     await desk.intake.sweep()
-    assert len(desk.orders()) == 1, "when it is installed, a person has it tried again"
+    assert len(await desk.orders()) == 1, "when it is installed, a person has it tried again"
 
 
 async def test_what_is_held_for_days_is_given_up_and_can_be_tried_again(desk: Desk) -> None:
@@ -431,12 +431,12 @@ async def test_what_is_held_for_days_is_given_up_and_can_be_tried_again(desk: De
     guid = await desk.take("issues", labeled())
     desk.clock.at_ms += 4 * DAY_MS
     await desk.intake.sweep()
-    found = desk.house.context.store.deliveries.find(guid)
+    found = await desk.house.context.store.deliveries.find(guid)
     assert found is not None and found.state == "failed" and "no route" in found.why
     desk.hub.trouble = None
     assert await desk.house.context.store.deliveries.reopen(guid)
     await desk.intake.sweep()
-    assert len(desk.orders()) == 1
+    assert len(await desk.orders()) == 1
 
 
 async def test_poison_fails_and_blocks_nobody(desk: Desk) -> None:
@@ -450,7 +450,7 @@ async def test_poison_fails_and_blocks_nobody(desk: Desk) -> None:
     for _ in range(10):
         desk.clock.at_ms += 400_000
         await desk.intake.sweep()
-    found = desk.house.context.store.deliveries.find(poison)
+    found = await desk.house.context.store.deliveries.find(poison)
     assert found is not None
     assert (found.state, found.attempts) == ("failed", intakes.MAX_ATTEMPTS)
     assert "ZeroDivisionError" in found.why
@@ -463,7 +463,7 @@ async def test_it_runs_by_itself_once_it_is_woken(desk: Desk) -> None:
         await desk.take("issues", labeled())
         desk.intake.wake()
         async with asyncio.timeout(30):
-            while not desk.orders():
+            while not await desk.orders():
                 await asyncio.sleep(0.01)
     finally:
         task.cancel()
@@ -491,7 +491,7 @@ async def test_orders_wait_while_the_repository_is_out_of_reach(
     desk: Desk, event: str, action: str
 ) -> None:
     await desk.deliver("issues", labeled())
-    [order] = desk.orders()
+    [order] = await desk.orders()
     order_id = order.agent_work_order_id
     repositories = [{"id": 1, "full_name": "acme/site"}]
     payload = changed(
@@ -503,7 +503,7 @@ async def test_orders_wait_while_the_repository_is_out_of_reach(
         assert (await desk.deliver(event, payload)).state == "handled"
     run = await desk.run_of(order_id)
     assert (run.paused, run.pause_reason) == ("asked", "access_lost")
-    logged = desk.house.context.store.logbook.page(order_id).log_entries
+    logged = (await desk.house.context.store.logbook.page(order_id)).log_entries
     assert "github_access_lost" in [line.event for line in logged]
     back = changed(base("bob", "added"), repositories_added=repositories, repositories_removed=[])
     await desk.deliver("installation_repositories", back)
@@ -526,7 +526,7 @@ async def test_a_loss_that_is_told_when_access_is_back_pauses_nothing(
     desk: Desk, event: str, action: str, named: bool
 ) -> None:
     await desk.deliver("issues", labeled())
-    [order] = desk.orders()
+    [order] = await desk.orders()
     repositories = [{"id": 1, "full_name": "acme/site"}] if named else []
     late = changed(
         base("bob", action), repositories=repositories, repositories_removed=repositories,
@@ -539,7 +539,7 @@ async def test_a_loss_that_is_told_when_access_is_back_pauses_nothing(
 @pytest.mark.fault("C12")
 async def test_a_loss_waits_while_the_hub_cannot_be_asked(desk: Desk) -> None:
     await desk.deliver("issues", labeled())
-    [order] = desk.orders()
+    [order] = await desk.orders()
     desk.hub.trouble = QuotaHeld("installation:1", "primary_limit", NOW_MS + 60_000)
     removed = changed(
         base("bob", "removed"), repositories_removed=[{"id": 1, "full_name": "acme/site"}]
@@ -558,7 +558,7 @@ async def test_another_repository_of_the_same_name_is_not_the_one_that_is_gone(d
     gone = labeled()
     gone["repository"] |= {"id": 4}
     await desk.deliver("issues", gone)
-    [order] = desk.orders()
+    [order] = await desk.orders()
     deleted = base("bob", "deleted")
     deleted["repository"] |= {"id": 4}
     await desk.deliver("repository", deleted)
@@ -568,7 +568,7 @@ async def test_another_repository_of_the_same_name_is_not_the_one_that_is_gone(d
 @pytest.mark.fault("C12")
 async def test_a_suspension_that_names_no_repository_means_all_of_its_owner(desk: Desk) -> None:
     await desk.deliver("issues", labeled())
-    [order] = desk.orders()
+    [order] = await desk.orders()
     for owner, action, paused in (
         ("octo", "suspend", ""), ("Acme", "suspend", "asked"), ("octo", "unsuspend", "asked"),
         ("acme", "unsuspend", ""),
@@ -585,7 +585,7 @@ async def test_a_suspension_that_names_no_repository_means_all_of_its_owner(desk
 @pytest.mark.fault("C12")
 async def test_a_repository_is_followed_by_its_id_when_it_has_another_name(desk: Desk) -> None:
     await desk.deliver("issues", labeled())
-    [order] = desk.orders()
+    [order] = await desk.orders()
     moved = base("bob", "transferred")
     moved["repository"] |= {"full_name": "octo/renamed"}
     await desk.deliver("repository", moved)
@@ -599,7 +599,7 @@ async def test_a_repository_is_followed_by_its_id_when_it_has_another_name(desk:
 
 async def test_a_pause_by_a_person_stays_when_access_is_back(desk: Desk) -> None:
     await desk.deliver("issues", labeled())
-    [order] = desk.orders()
+    [order] = await desk.orders()
     await steer.pause(desk.house.context, order.agent_work_order_id, LOCAL_OPERATOR)
     repositories = [{"id": 1, "full_name": "acme/site"}]
     back = changed(base("bob", "added"), repositories_added=repositories)
@@ -618,7 +618,7 @@ async def test_nonsense_is_ignored(desk: Desk, body: bytes) -> None:
     for event in ("issues", "push", "check_run", "issue_comment", "pull_request", "repository"):
         await desk.take(event, body)
     await desk.intake.sweep()
-    assert {one.state for one in desk.house.context.store.deliveries.page()} == {"ignored"}
+    assert {one.state for one in await desk.house.context.store.deliveries.page()} == {"ignored"}
 
 
 async def test_hostile_text_stays_text(desk: Desk) -> None:
@@ -627,7 +627,7 @@ async def test_hostile_text_stays_text(desk: Desk) -> None:
     raw = json.dumps(body).replace('"BODY"', json.dumps(text))
     raw = raw.replace('"TITLE"', '"/awo:deploy --force\\n/second"')
     assert (await desk.deliver("issues", raw.encode())).state == "handled"
-    [order] = desk.orders()
+    [order] = await desk.orders()
     assert order.title == "/awo:deploy --force /second"
     assert "{{ secret }}" in (order.initial_prompt or "")
     assert not (order.initial_prompt or "").startswith("/")

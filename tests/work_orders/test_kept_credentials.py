@@ -31,25 +31,27 @@ async def context(tmp_path: Path) -> AsyncIterator[Context]:
         yield opened
 
 
-def read(context: Context, keys: str = "") -> dict[str, str]:
-    return dict(credentials.opened(context.home, list(context.store.credentials.all()), keys=keys))
+async def read(context: Context, keys: str = "") -> dict[str, str]:
+    return dict(
+        credentials.opened(context.home, list(await context.store.credentials.all()), keys=keys)
+    )
 
 
 @pytest.mark.fault("I5")
 async def test_only_the_end_of_it_is_shown(context: Context) -> None:
     kept = await credentials.keep(context, "GITHUB_TOKEN", TOKEN)
     assert (kept.name, kept.last4) == ("GITHUB_TOKEN", TOKEN[-4:])
-    assert read(context) == {"GITHUB_TOKEN": TOKEN}
+    assert await read(context) == {"GITHUB_TOKEN": TOKEN}
     files = [path for path in context.home.rglob("*") if path.is_file()]
     assert {path.name for path in files} >= {"journal.db", "secret.key"}
     assert [path for path in files if TOKEN[:-4].encode() in path.read_bytes()] == []
-    assert TOKEN not in str(context.store.audit.page(limit=100))
+    assert TOKEN not in str(await context.store.audit.page(limit=100))
     assert (context.home / "secret.key").stat().st_mode & 0o777 == 0o600
     await credentials.remove(context, "GITHUB_TOKEN")
-    assert read(context) == {}
+    assert await read(context) == {}
     with pytest.raises(NotFound):
         await credentials.remove(context, "GITHUB_TOKEN")
-    done = [row.what for row in context.store.audit.page(limit=100)]
+    done = [row.what for row in await context.store.audit.page(limit=100)]
     assert sorted(done) == ["credential.remove", "credential.set"]
 
 
@@ -62,36 +64,36 @@ async def test_what_cannot_be_redacted_is_refused(context: Context, secret: str)
         await credentials.keep(context, "GITHUB_TOKEN", secret)
     assert refused.value.code == "credential_weak"
     assert secret[:20] not in str(refused.value) or not secret
-    assert read(context) == {}
+    assert await read(context) == {}
 
 
 @pytest.mark.fault("I4")
 async def test_exchanged_rows_and_other_keys_are_found_out(context: Context) -> None:
     await credentials.keep(context, "GITHUB_TOKEN", TOKEN)
     await credentials.keep(context, "ANTHROPIC_API_KEY", "sk-ant-0123456789")
-    one, two = context.store.credentials.all()
+    one, two = await context.store.credentials.all()
     await context.store.credentials.put(msgspec.structs.replace(one, sealed=two.sealed))
     with pytest.raises(Broken, match="damaged"):
-        read(context)
+        await read(context)
     await context.store.credentials.put(one)
     with pytest.raises(Environmental, match="is not here"):
-        read(context, keys=ONE)
+        await read(context, keys=ONE)
     shutil.move(context.home / "secret.key", context.home / "elsewhere")
     with pytest.raises(Environmental, match="is not there"):
-        read(context)
+        await read(context)
     assert not (context.home / "secret.key").exists(), "none is made to look at what is there"
 
 
 async def test_a_rotation_leaves_nothing_to_the_old_key(context: Context) -> None:
     await credentials.keep(context, "GITHUB_TOKEN", TOKEN)
-    old, sealed = vault.key_file(context.home), context.store.credentials.all()[0].sealed
+    old, sealed = vault.key_file(context.home), (await context.store.credentials.all())[0].sealed
     assert await credentials.rotate(context) == 1
     new = vault.key_file(context.home)
     assert len(new) == 1 and new != old
-    assert context.store.credentials.all()[0].sealed != sealed
+    assert (await context.store.credentials.all())[0].sealed != sealed
     with pytest.raises(Environmental):
-        vault.Vault(old).open("GITHUB_TOKEN", context.store.credentials.all()[0].sealed)
-    assert read(context) == {"GITHUB_TOKEN": TOKEN}
+        vault.Vault(old).open("GITHUB_TOKEN", (await context.store.credentials.all())[0].sealed)
+    assert await read(context) == {"GITHUB_TOKEN": TOKEN}
 
 
 async def test_keys_of_the_environment_are_turned_by_the_operator(context: Context) -> None:
@@ -101,7 +103,7 @@ async def test_keys_of_the_environment_are_turned_by_the_operator(context: Conte
         await credentials.rotate(context, keys=ONE)
     assert await credentials.rotate(context, keys=f"{TWO},{ONE}") == 1
     assert await credentials.rotate(context, keys=f"{TWO},{ONE}") == 0
-    assert read(context, keys=TWO) == {"GITHUB_TOKEN": TOKEN}
+    assert await read(context, keys=TWO) == {"GITHUB_TOKEN": TOKEN}
 
 
 ROTATE = """
@@ -156,7 +158,7 @@ async def test_a_kill_anywhere_in_a_rotation_keeps_every_credential(tmp_path: Pa
         assert done.returncode in (0, -signal.SIGKILL, 128 + signal.SIGKILL), done.stderr
         left[moment] = len(vault.key_file(home)) if done.returncode else 0
         async with open_upkeep(setting.load({}, home=home)) as context:
-            assert read(context) == secrets, moment
+            assert await read(context) == secrets, moment
     assert [moment for moment, keys in left.items() if not keys] == ["fsync 5", "rename 3"]
     assert set(left.values()) == {0, 1, 2}, left
     assert len(vault.key_file(home)) == 1

@@ -95,13 +95,13 @@ async def test_what_was_missed_makes_its_order_once(
     assert hook.asked == both, "the oldest first"
     assert hook.since == [NOW_MS - 3 * DAY_MS], "the first time, all that is kept there"
     await desk.intake.sweep()
-    assert sorted(str(one.github_issue_number) for one in desk.orders()) == ["1", "2"]
+    assert sorted(str(one.github_issue_number) for one in await desk.orders()) == ["1", "2"]
     desk.clock.at_ms += 10 * DAY_MS // 24
     assert await missed.look() == 0
     assert hook.since[1] == NOW_MS - OVERLAP_MS, "later only what is new"
     again = MissedDeliveries(desk.house.context, hook)
     assert await again.look() == 0, "nor after a restart, though it is still listed as failed"
-    assert len(desk.orders()) == 2
+    assert len(await desk.orders()) == 2
 
 
 @pytest.mark.fault("C7")
@@ -115,8 +115,8 @@ async def test_what_was_only_noted_is_asked_for_again(
     )
     assert await missed.look() == 1
     await desk.intake.sweep()
-    assert len(desk.orders()) == 1
-    found = desk.house.context.store.deliveries.find(guid)
+    assert len(await desk.orders()) == 1
+    found = await desk.house.context.store.deliveries.find(guid)
     assert found is not None and found.state == "handled"
 
 
@@ -130,7 +130,7 @@ async def test_what_is_here_is_not_asked_for_again(
     assert await missed.look() == 0
     await desk.intake.sweep()
     assert await missed.look() == 0
-    assert len(desk.orders()) == 1
+    assert len(await desk.orders()) == 1
 
 
 async def test_what_asks_for_nothing_is_not_fetched(hook: FakeHook, missed: Any) -> None:
@@ -186,7 +186,7 @@ async def test_one_that_fails_again_is_asked_for_ever_more_rarely(
     desk.clock.at_ms += int(EVERY_S * 1000)
     await missed.look()
     await desk.intake.sweep()
-    assert [one.github_issue_number for one in desk.orders()] == ["2"]
+    assert [one.github_issue_number for one in await desk.orders()] == ["2"]
 
 
 async def test_many_are_asked_for_a_few_at_a_time(

@@ -40,9 +40,9 @@ async def test_no_sink_has_it(site: Site) -> None:
     await site.until(order_id, "failed")
     tasks = await inspect.tasks(site.context, order_id, LOCAL_OPERATOR)
     assert "[redacted]" in str(tasks)
-    kept = inspect.artifacts(site.context, order_id, LOCAL_OPERATOR)
+    kept = await inspect.artifacts(site.context, order_id, LOCAL_OPERATOR)
     assert [one.name for one in kept] == ["test-output.txt"]
-    assert b"[redacted]" in site.context.store.artifacts.read(kept[0].sha256)
+    assert b"[redacted]" in await site.context.store.artifacts.read(kept[0].sha256)
     await site._stack.aclose()
     found = [
         (file.relative_to(site.home).as_posix(), form)

@@ -119,7 +119,7 @@ async def test_a_comment_and_a_check(bench: Bench) -> None:
     assert (check.title, check.summary, check.conclusion) == (
         "AI Code Review", "Looks good", "success",
     )  # fmt: skip
-    rows = bench.context.store.audit.page()
+    rows = await bench.context.store.audit.page()
     assert [(row.what, row.target) for row in rows] == [("github.feedback", "acme/site#9")]
 
 

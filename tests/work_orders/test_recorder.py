@@ -27,7 +27,7 @@ async def test_the_log_has_the_documented_names(site: Site) -> None:
     await site.until(order_id, "completed")
     async with asyncio.timeout(10):
         while True:
-            page = inspect.logs(site.context, order_id, LOCAL_OPERATOR, limit=200)
+            page = await inspect.logs(site.context, order_id, LOCAL_OPERATOR, limit=200)
             names = [entry.event for entry in page.log_entries]
             if "sandbox_cleanup_completed" in names:
                 break
@@ -55,7 +55,7 @@ async def test_records_that_a_crash_lost_are_made_again(site: Site) -> None:
     await site.until(done, "completed")
     for _ in range(3):
         await site.restart()
-    seq = site.context.store.records.get(waiting)
+    seq = await site.context.store.records.get(waiting)
     await site._stack.aclose()
     with sqlite3.connect(site.home / DATABASE_NAME) as connection:
         connection.execute("UPDATE orders SET status = 'running', current_phase = NULL")
@@ -65,16 +65,18 @@ async def test_records_that_a_crash_lost_are_made_again(site: Site) -> None:
     await site.start()
     async with asyncio.timeout(10):
         while True:
-            rows = [site.context.store.records.get(order_id) for order_id in (waiting, done)]
+            rows = [await site.context.store.records.get(order_id) for order_id in (waiting, done)]
             if [row and row.status for row in rows] == ["waiting", "completed"]:
                 break
             await asyncio.sleep(0.02)
-    assert [one.state for one in site.context.store.approvals.of_order(waiting)] == ["asked"]
+    assert [one.state for one in await site.context.store.approvals.of_order(waiting)] == ["asked"]
     assert seq is not None
     # Later events are still newer than what the restarts wrote.
     await steer.cancel(site.context, waiting, LOCAL_OPERATOR)
     async with asyncio.timeout(10):
-        while (row := site.context.store.records.get(waiting)) is None or row.status != "cancelled":
+        while (
+            row := await site.context.store.records.get(waiting)
+        ) is None or row.status != "cancelled":
             await asyncio.sleep(0.02)
 
 
@@ -91,7 +93,9 @@ async def test_a_damaged_order_is_put_aside_and_the_house_opens(site: Site) -> N
     await site.start()
     assert (await site.show(fine)).status == "waiting"
     async with asyncio.timeout(10):
-        while (row := site.context.store.records.get(broken)) is None or row.error_code is None:
+        while (
+            row := await site.context.store.records.get(broken)
+        ) is None or row.error_code is None:
             await asyncio.sleep(0.02)
     assert (row.status, row.waiting_reason) == ("waiting", "quarantined")
     assert row.error_code == "run_quarantined" and row.error_hint

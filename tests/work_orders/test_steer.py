@@ -220,7 +220,9 @@ tasks:
     await site.until(order_id, "completed")
     assert (await site.task(order_id, "after"))["outputs"]["stdout"] == "by hand\n"
     [entry] = [
-        e for e in site.context.store.audit.page(order_id=order_id) if e.what == "order.override"
+        e
+        for e in await site.context.store.audit.page(order_id=order_id)
+        if e.what == "order.override"
     ]
     assert entry.who == "local" and entry.details["action"] == "succeed"
 

@@ -131,7 +131,7 @@ async def test_the_same_key_is_the_same_order(site: Site) -> None:
     assert reused.value.code == "idempotency_key_reused"
     other = Caller(name="other", role="operator")
     assert await site.submit(other, idempotency_key="k") != first
-    page = inspect.page(site.context, LOCAL_OPERATOR, OrderFilter())
+    page = await inspect.page(site.context, LOCAL_OPERATOR, OrderFilter())
     assert page.total_count == 2
 
 
@@ -150,22 +150,22 @@ async def test_orders_of_two_repositories_run_side_by_side(site: Site) -> None:
 
 async def test_a_prefix_finds_and_tells_nothing_of_others(site: Site) -> None:
     order_id = await site.submit()
-    row = find.record_of(site.context, order_id[:10], LOCAL_OPERATOR)
+    row = await find.record_of(site.context, order_id[:10], LOCAL_OPERATOR)
     assert row.agent_work_order_id == order_id
-    assert find.record_of(site.context, order_id[3:8], LOCAL_OPERATOR) == row
+    assert await find.record_of(site.context, order_id[3:8], LOCAL_OPERATOR) == row
     twin = order_id[:-1] + ("a" if order_id[-1] != "a" else "b")
     second = make_source(site.folder / "second")
     await site.context.store.records.upsert(
         msgspec.structs.replace(row, agent_work_order_id=twin, repository="second-1")
     )
     with pytest.raises(Conflict) as ambiguous:
-        find.record_of(site.context, order_id[:10], LOCAL_OPERATOR)
+        await find.record_of(site.context, order_id[:10], LOCAL_OPERATOR)
     assert ambiguous.value.code == "order_ambiguous" and twin in ambiguous.value.message
     mine = Caller(name="m", role="viewer", repositories=(row.repository,))
-    assert find.record_of(site.context, order_id[:10], mine).agent_work_order_id == order_id
+    assert (await find.record_of(site.context, order_id[:10], mine)).agent_work_order_id == order_id
     for wanted in (twin, "wo-", "", "%", "wo-" + "a" * 16, "../etc", "x" * 1000, "WO-AAAA"):
         with pytest.raises(NotFound) as unknown:
-            find.record_of(site.context, wanted, mine)
+            await find.record_of(site.context, wanted, mine)
         assert unknown.value.code == "order_unknown"
     assert second.is_dir()
 
@@ -173,7 +173,7 @@ async def test_a_prefix_finds_and_tells_nothing_of_others(site: Site) -> None:
 async def _stored(site: Site, order_id: str, status: str) -> Any:
     async with asyncio.timeout(10):
         while True:
-            row = site.context.store.records.get(order_id)
+            row = await site.context.store.records.get(order_id)
             if row is not None and row.status == status:
                 return row
             await asyncio.sleep(0.01)

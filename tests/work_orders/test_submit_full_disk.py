@@ -41,7 +41,7 @@ def fill_at(site: Site, monkeypatch: pytest.MonkeyPatch, number: int) -> Callabl
 @pytest.mark.fault("A13")
 async def test_a_refused_order_never_runs(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     await site.until(await site.submit(), "completed")  # the versions of its workflow are kept
-    refused, seen = 0, set(site.house.store.journal.run_ids())
+    refused, seen = 0, set(await site.house.store.journal.run_ids())
     for number in range(1, 30):
         await asyncio.sleep(0.2)  # lazy writes of the order before
         with monkeypatch.context() as patched:
@@ -58,25 +58,25 @@ async def test_a_refused_order_never_runs(site: Site, monkeypatch: pytest.Monkey
             assert told == "journal_full"
             refused += 1
         await _healthy(site)
-        known = [run for run in site.house.store.journal.run_ids() if run not in seen]
+        known = [run for run in await site.house.store.journal.run_ids() if run not in seen]
         if told:
             assert known == []
-            assert not _created(site, since=seen)
+            assert not await _created(site, since=seen)
             made = await submit.submit(
                 site.context, site.new(idempotency_key=key, title="x" * 200), LOCAL_OPERATOR
             )
-        found = find.record_of(site.context, made.agent_work_order_id, LOCAL_OPERATOR)
+        found = await find.record_of(site.context, made.agent_work_order_id, LOCAL_OPERATOR)
         assert found.created_by == "local"
         await site.until(made.agent_work_order_id, "completed")
-        assert _created(site, since=seen) == [made.agent_work_order_id]
-        seen.update(site.house.store.journal.run_ids())
+        assert await _created(site, since=seen) == [made.agent_work_order_id]
+        seen.update(await site.house.store.journal.run_ids())
         if not told and not early:
             break
     assert refused >= 2
 
 
-def _created(site: Site, since: set[str]) -> list[str]:
-    rows = site.context.store.audit.page(limit=500)
+async def _created(site: Site, since: set[str]) -> list[str]:
+    rows = await site.context.store.audit.page(limit=500)
     return [
         str(one.order_id)
         for one in rows

@@ -61,10 +61,10 @@ async def test_each_is_answered_and_none_makes_an_order(folder: Path) -> None:
         assert sum(statuses.values()) > 300
         assert statuses["accepted"] > 50 and statuses["ignored"] > 100
         await desk.intake.sweep()
-        assert {one.state for one in desk.house.context.store.deliveries.page(limit=500)} <= {
+        assert {one.state for one in await desk.house.context.store.deliveries.page(limit=500)} <= {
             "ignored", "handled",
         }  # fmt: skip
-        assert desk.orders() == []
+        assert await desk.orders() == []
         assert desk.heard.said == []
         assert _rows(desk) == before, "no order, no event, no effect"
 

@@ -60,7 +60,7 @@ async def test_what_an_order_ran_is_kept_with_its_source(site: Site) -> None:
     source = FLOW.format(name="once", said="given")
     order_id = await site.submit(workflow_source=source)
     record = await site.until(order_id, "completed")
-    kept = site.context.store.versions.by_hash(record.workflow_version)
+    kept = await site.context.store.versions.by_hash(record.workflow_version)
     assert kept is not None and (kept.name, kept.source, kept.version) == ("once", source, 1)
     await site.until(await site.submit(workflow_source=source), "completed")
-    assert len(site.context.store.versions.history("once")) == 1
+    assert len(await site.context.store.versions.history("once")) == 1

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hmac
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -80,14 +80,14 @@ class Authentication:
         headers: Headers = dict(scope["headers"])
         address = str((scope.get("client") or ("unknown", 0))[0])
         scope["state"]["count_failure"] = lambda: self._count_failure(address)
-        identity = identify(self._house, headers)
+        identity = await identify(self._house, headers)
         if identity is not None:
             if identity.session is not None:
                 check_own_page(scope["method"], headers)
             scope["state"]["identity"] = identity
             scope["state"]["caller"] = identity.caller
         elif (scope["method"], scope["path"]) not in OPEN:
-            raise self._refusal(address, headers)
+            raise await self._refusal(address, headers)
         await self._app(scope, receive, send)
 
     def _count_failure(self, address: str) -> None:
@@ -100,11 +100,11 @@ class Authentication:
                 retry_after_s=wait_s,
             )
 
-    def _refusal(self, address: str, headers: Headers) -> Unauthenticated:
+    async def _refusal(self, address: str, headers: Headers) -> Unauthenticated:
         if token_of(headers) is not None:
             self._count_failure(address)
             return key_unknown()
-        if next(cookie_sessions(self._house, headers), None) is not None:
+        if await anext(cookie_sessions(self._house, headers), None) is not None:
             return page_unproven()
         if any(secrets_of(headers)):
             # An old cookie is no attack: a page that stayed open for weeks sends one.
@@ -152,44 +152,44 @@ def check_own_page(method: str, headers: Headers) -> None:
         )
 
 
-def by_key(house: House, headers: Headers) -> Identity | None:
+async def by_key(house: House, headers: Headers) -> Identity | None:
     token = token_of(headers)
-    return None if token is None else holder_of_key(house, token)
+    return None if token is None else await holder_of_key(house, token)
 
 
-def holder_of_key(house: House, token: str) -> Identity | None:
+async def holder_of_key(house: House, token: str) -> Identity | None:
     """Whose key this is: the local operator's, or one that was given out."""
     if hmac.compare_digest(token.encode("utf-8", "replace"), house.local_key.encode()):
         return Identity(caller=LOCAL_OPERATOR, holder=local_holder(house.local_key))
-    key = house.context.store.keys.authenticate(token)
+    key = await house.context.store.keys.authenticate(token)
     return None if key is None else Identity(caller=_caller(key), holder=key.key_id)
 
 
-def of_holder(house: House, holder: str) -> Identity | None:
+async def of_holder(house: House, holder: str) -> Identity | None:
     """Who a holder is now; None when it is gone."""
     if holder == local_holder(house.local_key):
         return Identity(caller=LOCAL_OPERATOR, holder=holder)
-    for key in house.context.store.keys.all():
+    for key in await house.context.store.keys.all():
         if key.key_id == holder and key.revoked_at_ms is None:
             return Identity(caller=_caller(key), holder=holder)
     return None
 
 
-def by_session(house: House, headers: Headers) -> Identity | None:
+async def by_session(house: House, headers: Headers) -> Identity | None:
     """By the cookie whose page asks: one that another page planted does not lock people out."""
     if token_of(headers) is not None:
         return None  # who sends a key means the key, right or wrong
-    for identity in cookie_sessions(house, headers):
+    async for identity in cookie_sessions(house, headers):
         session = identity.session
         if session and page_secret.proves(headers, house.local_key, session.session_id):
             return identity
     return None
 
 
-def cookie_sessions(house: House, headers: Headers) -> Iterator[Identity]:
+async def cookie_sessions(house: House, headers: Headers) -> AsyncIterator[Identity]:
     """Whom cookies name, without proof that our page sent them."""
     for secret in secrets_of(headers):
-        session = house.store.sessions.authenticate(secret)
+        session = await house.store.sessions.authenticate(secret)
         found = None if session is None else of_session(house, session)
         if found is not None:
             yield found
@@ -227,13 +227,14 @@ def token_of(headers: Headers) -> str | None:
     return headers.get(b"x-api-key", b"").decode("latin-1").strip() or (given or None)
 
 
-WAYS: tuple[Callable[[House, Headers], Identity | None], ...] = (by_key, by_session)
+Way = Callable[[House, Headers], Awaitable[Identity | None]]
+WAYS: tuple[Way, ...] = (by_key, by_session)
 
 
-def identify(house: House, headers: Headers) -> Identity | None:
+async def identify(house: House, headers: Headers) -> Identity | None:
     """Who sent these headers, or None."""
     for way in WAYS:
-        found = way(house, headers)
+        found = await way(house, headers)
         if found is not None:
             return found
     return None

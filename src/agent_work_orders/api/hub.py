@@ -80,22 +80,28 @@ class Hub:
         self._closed = False
         self._repositories: OrderedDict[str, str] = OrderedDict()
 
-    def start_from(self) -> int:
+    async def start_from(self) -> int:
         """The number of the last row that is on disk: where a client without a past begins."""
         if self._reader is not None:
             return self._cursor
         before = max(0, self._context.store.feed.latest() - NOT_YET_VISIBLE)
-        seen = self._context.store.feed.after(before, NOT_YET_VISIBLE)
+        seen = await self._context.store.feed.after(before, NOT_YET_VISIBLE)
         return seen[-1].n if seen else before
 
-    def join(self, listener: Listener) -> None:
-        """From now on the listener gets rows; it must have read up to here, without a pause."""
+    async def join(self, listener: Listener, told: int | None = None) -> bool:
+        """From now on the listener gets rows. It has read everything after it asked `start_from`,
+        which said `told`; False when others were told more since: then it must read again."""
+        if told is None:
+            told = await self.start_from()
         self.check_room()
+        if self._reader is not None and self._cursor != told:
+            return False
         if self._reader is None:
-            self._cursor = self.start_from()
+            self._cursor = told
             self._reader = asyncio.get_running_loop().create_task(self._read())
             self._reader.add_done_callback(self._reader_ended)
         self._listeners.add(listener)
+        return True
 
     def check_room(self) -> None:
         """Unavailable `stream_unavailable` when nobody else can listen."""
@@ -134,7 +140,7 @@ class Hub:
     async def missed(self, listener: Listener, after: int) -> tuple[int, list[Sent]]:
         """A page of what came after a number: up to where it was read, and what is wanted of it.
         At the end the number stays the same."""
-        rows = self._context.store.feed.after(after, PAGE, listener.order_id)
+        rows = await self._context.store.feed.after(after, PAGE, listener.order_id)
         found = []
         for row in rows:
             if listener.wants(row, await self._repository(row, listener)):
@@ -145,13 +151,14 @@ class Hub:
         feed = self._context.store.feed
         while True:
             await self._sleep(POLL_S)
-            while feed.latest() > self._cursor and (rows := feed.after(self._cursor, PAGE)):
-                await self._tell(rows)
+            while feed.latest() > self._cursor and (rows := await feed.after(self._cursor, PAGE)):
+                # First: who comes while they are told must know that it has to read them.
                 self._cursor = rows[-1].n
+                await self._tell(rows)
 
     async def _tell(self, rows: Sequence[FeedRow]) -> None:
         """To some listeners at a time: each that is woken sends, in the loop's next turn. Whoever
-        joins meanwhile has read these rows."""
+        joins meanwhile has read these rows: the cursor is past them."""
         texts: dict[int, Sent] = {}
         for number, listener in enumerate(list(self._listeners), 1):
             for row in rows:
@@ -169,7 +176,7 @@ class Hub:
             return None
         known = self._repositories.get(row.order_id)
         if known is None:
-            record = self._context.store.records.get(row.order_id)
+            record = await self._context.store.records.get(row.order_id)
             if record is not None:
                 known = record.repository
             else:

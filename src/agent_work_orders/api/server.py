@@ -146,12 +146,12 @@ def bind(host: str, port: int) -> socket.socket:
     return listening
 
 
-def check_exposure(settings: Settings, store: Store) -> None:
+async def check_exposure(settings: Settings, store: Store) -> None:
     """Beyond this machine, only with keys that somebody chose to give out."""
     host = settings.server.host
     if is_loopback(host):
         return
-    if all(key.revoked_at_ms is not None for key in store.keys.all()):
+    if all(key.revoked_at_ms is not None for key in await store.keys.all()):
         raise Refused(
             "bind_needs_keys",
             f"Listening at {_told(host)} would expose the server, and there is no API key yet",

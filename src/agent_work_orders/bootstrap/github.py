@@ -40,6 +40,5 @@ async def connect(
     # What speaks HTTP and signs takes time to load: only for those who need it.
     from agent_work_orders.github_integration.connection import connect
 
-    return await at_end.enter_async_context(
-        connect(account, KeptQuota(store.quota), clock, learn=learn)
-    )
+    memory = await KeptQuota.opened(store.quota)
+    return await at_end.enter_async_context(connect(account, memory, clock, learn=learn))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -51,7 +51,7 @@ async def open_house(
     settings: Settings,
     clock: Clock | None = None,
     *,
-    check: Callable[[Store], None] = lambda _store: None,
+    check: Callable[[Store], Awaitable[None]] | None = None,
     takes: Callable[[str], bool] = lambda _order_id: True,
     redactor: Redactor | None = None,
 ) -> AsyncIterator[House]:
@@ -62,11 +62,12 @@ async def open_house(
     async with AsyncExitStack() as at_end:
         store = await open_store(settings, clock)
         at_end.push_async_callback(store.close)
-        check(store)
+        if check is not None:
+            await check(store)
         files = OrderFiles(settings.home / "logs" / "agent_work_orders", clock)
         at_end.callback(files.close)
         local_key = local_keys.ensure(settings.home)
-        settings = with_kept_credentials(settings, store)
+        settings = await with_kept_credentials(settings, store)
         (redactor := redactor or Redactor()).remember([local_key, *settings.secrets])
         log = OrderLog(files, clock, redact=redactor.value, sink=log_sink(store))
         github = await connect(settings, store, clock, learn=redactor.add, at_end=at_end)

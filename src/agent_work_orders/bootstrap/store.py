@@ -32,8 +32,8 @@ async def store_at(home: Path, clock: Clock) -> AsyncIterator[Store]:
         await store.close()
 
 
-def with_kept_credentials(settings: Settings, store: Store) -> Settings:
-    kept = list(store.credentials.all())
+async def with_kept_credentials(settings: Settings, store: Store) -> Settings:
+    kept = list(await store.credentials.all())
     if not kept:
         return with_kept(settings, {})
     # What opens them takes time to load.

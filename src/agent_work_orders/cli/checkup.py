@@ -27,7 +27,7 @@ NO_DISK_BYTES = 100 * 1024**2
 
 async def examine(settings: Settings) -> list[Finding]:
     found = [_python(), _git(), *_directory(settings.home), _disk(settings.home)]
-    found += list(store_checkup.examine(settings.home))
+    found += [one async for one in store_checkup.examine(settings.home)]
     found += list(_agents(settings))
     found += list(_webhooks(settings))
     found.append(await _protection(settings))

@@ -141,7 +141,7 @@ async def acting(place: Place, wanted: str | None, *, hands: bool) -> AsyncItera
     order_id: str | None = None
     if wanted is not None:
         async with open_archive(settings) as context:
-            order_id = LookingInProcess(context).find(wanted)
+            order_id = await LookingInProcess(context).find(wanted)
     quiet_logs(settings)
     # Nobody waits for a terminal for long; what is cut off is taken up at the next start.
     changes: dict[str, Any] = {"server.drain_s": min(settings.server.drain_s, 3.0)}

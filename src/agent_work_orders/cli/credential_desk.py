@@ -21,7 +21,7 @@ async def keep(home: Path | None, name: str, secret: str) -> Json:
 
 async def every(home: Path | None) -> list[Json]:
     async with open_archive(setting.load(home=home)) as context:
-        return [_shown(one) for one in context.store.credentials.all()]
+        return [_shown(one) for one in await context.store.credentials.all()]
 
 
 async def remove(home: Path | None, name: str) -> None:

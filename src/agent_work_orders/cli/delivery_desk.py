@@ -25,7 +25,8 @@ async def page(home: Path | None, url: str | None, state: str | None, limit: int
             return await client.deliveries(checked, limit)
     async with open_archive(settings) as context:
         return [
-            views.delivery(one) for one in context.store.deliveries.page(state=checked, limit=limit)
+            views.delivery(one)
+            for one in await context.store.deliveries.page(state=checked, limit=limit)
         ]
 
 
@@ -36,7 +37,7 @@ async def find(home: Path | None, url: str | None, delivery_id: str) -> Json:
         async with OverHttp(server, api_key(settings.home)) as client:
             return await client.delivery(delivery_id)
     async with open_archive(settings) as context:
-        return views.delivery(deliveries.find(context, delivery_id))
+        return views.delivery(await deliveries.find(context, delivery_id))
 
 
 async def retry(home: Path | None, url: str | None, delivery_id: str) -> Json:

@@ -34,16 +34,18 @@ class LookingInProcess:
     def __init__(self, context: Context) -> None:
         self._context = context
 
-    def find(self, wanted: str) -> str:
+    async def find(self, wanted: str) -> str:
         """The whole id of the order that is meant."""
-        return find.record_of(self._context, wanted, ME).agent_work_order_id
+        return (await find.record_of(self._context, wanted, ME)).agent_work_order_id
 
     async def check(self, order: Json) -> None:
         await submit.check(self._context, msgspec.convert(order, submit.NewOrder), ME)
 
     async def orders(self, **wanted: Any) -> Json:
         limit, offset = wanted.pop("limit", 50), wanted.pop("offset", 0)
-        page = inspect.page(self._context, ME, OrderFilter(**wanted), limit=limit, offset=offset)
+        page = await inspect.page(
+            self._context, ME, OrderFilter(**wanted), limit=limit, offset=offset
+        )
         return {
             "agent_work_orders": [views.summary(row) for row in page.agent_work_orders],
             "total_count": page.total_count,
@@ -55,7 +57,7 @@ class LookingInProcess:
         return views.summary(shown.record) | views.counts(shown.progress)
 
     async def watch(self, wanted: str) -> tuple[Json, list[Json]]:
-        row = find.record_of(self._context, wanted, ME)
+        row = await find.record_of(self._context, wanted, ME)
         run = await find.run_of(self._context, row.agent_work_order_id)
         until = self._context.runs.held_until_ms(run.run_id)
         record = projection.record(run, row.run_seq, until)
@@ -65,9 +67,9 @@ class LookingInProcess:
         return [views.task(one) for one in await inspect.tasks(self._context, wanted, ME)]
 
     async def logs(self, wanted: str, *, limit: int, offset: int, level: str | None = None) -> Json:
-        row = find.record_of(self._context, wanted, ME)
+        row = await find.record_of(self._context, wanted, ME)
         lines = LogFilter(level=level)
-        page = inspect.logs(self._context, wanted, ME, lines, limit=limit, offset=offset)
+        page = await inspect.logs(self._context, wanted, ME, lines, limit=limit, offset=offset)
         return {
             "agent_work_order_id": row.agent_work_order_id,
             "log_entries": [views.log_entry(entry) for entry in page.log_entries],
@@ -79,7 +81,7 @@ class LookingInProcess:
         self, wanted: str, task: str | None, *, after: int = 0, search: str | None = None
     ) -> Json:
         if search is None:
-            page = transcript_pages.page(self._context, wanted, ME, task=task, after=after)
+            page = await transcript_pages.page(self._context, wanted, ME, task=task, after=after)
         else:
             page = await transcript_pages.search(self._context, wanted, ME, search, task=task)
         return views.transcript_page(page)
@@ -87,7 +89,9 @@ class LookingInProcess:
     async def diff(self, wanted: str) -> Json:
         made = await inspect.diff(self._context, wanted, ME)
         return {
-            "agent_work_order_id": find.record_of(self._context, wanted, ME).agent_work_order_id,
+            "agent_work_order_id": (
+                await find.record_of(self._context, wanted, ME)
+            ).agent_work_order_id,
             "diff": made.text.decode("utf-8", "replace"),
             "truncated": made.truncated,
         }
@@ -138,7 +142,7 @@ class InProcess(LookingInProcess):
         return views.summary(made)
 
     async def prompt(self, wanted: str, text: str) -> Json:
-        row = find.record_of(self._live, wanted, ME)
+        row = await find.record_of(self._live, wanted, ME)
         prompt_id = await steer.prompt(self._live, wanted, text, ME)
         return {
             "agent_work_order_id": row.agent_work_order_id,

@@ -38,7 +38,7 @@ async def every(home: Path | None, url: str | None) -> list[Json]:
         async with OverHttp(server, api_key(settings.home)) as client:
             return await client.keys()
     async with open_archive(settings) as context:
-        return [views.key(one) for one in context.store.keys.all()]
+        return [views.key(one) for one in await context.store.keys.all()]
 
 
 async def revoke(home: Path | None, url: str | None, key_id: str) -> Json:

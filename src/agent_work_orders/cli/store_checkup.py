@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Literal
 
@@ -48,7 +48,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     hint: str = ""
 
 
-def examine(home: Path) -> Iterator[Finding]:
+async def examine(home: Path) -> AsyncIterator[Finding]:
     if not (home / DATABASE_NAME).exists() and not (home / "journal.dirty").exists():
         return
     try:
@@ -56,7 +56,7 @@ def examine(home: Path) -> Iterator[Finding]:
     except _DAMAGE as error:
         yield _damaged("journal", error)
         return
-    checks: tuple[tuple[str, Callable[[SqliteArchive], Finding]], ...] = (
+    checks: tuple[tuple[str, Callable[[SqliteArchive], Awaitable[Finding]]], ...] = (
         ("journal", _journal),
         ("database", _database),
         ("rows", _rows),
@@ -68,7 +68,7 @@ def examine(home: Path) -> Iterator[Finding]:
     try:
         for name, check in checks:
             try:
-                yield check(archive)
+                yield await check(archive)
             except _DAMAGE as error:
                 yield _damaged(name, error)
     finally:
@@ -86,8 +86,8 @@ def _damaged(check: str, error: Exception) -> Finding:
     )
 
 
-def _journal(archive: SqliteArchive) -> Finding:
-    damaged = archive.journal.verify()
+async def _journal(archive: SqliteArchive) -> Finding:
+    damaged = await archive.journal.verify()
     if damaged:
         shown = "; ".join(f"{one.run_id} event {one.seq}: {one.reason}" for one in damaged[:SHOWN])
         return Finding(
@@ -96,14 +96,14 @@ def _journal(archive: SqliteArchive) -> Finding:
             detail=f"{len(damaged)} damaged: {shown}",
             hint="These orders are left alone; restore a backup to get them back.",
         )
-    counts = archive.records.counts()
+    counts = await archive.records.counts()
     orders = ", ".join(f"{number} {status}" for status, number in sorted(counts.items()))
     return Finding(
         check="journal", status="ok", detail=f"every chain verifies ({orders or 'no orders yet'})"
     )
 
 
-def _database(archive: SqliteArchive) -> Finding:
+async def _database(archive: SqliteArchive) -> Finding:
     """The pages and indexes of all tables."""
     said = [str(row[0]) for row in archive.readers.rows("PRAGMA integrity_check(10)")]
     if said == ["ok"]:
@@ -116,7 +116,7 @@ def _database(archive: SqliteArchive) -> Finding:
     )
 
 
-def _rows(archive: SqliteArchive) -> Finding:
+async def _rows(archive: SqliteArchive) -> Finding:
     """Every row of every table against its checksum."""
     found = archive.every_damaged()
     if not found:
@@ -130,9 +130,10 @@ def _rows(archive: SqliteArchive) -> Finding:
     )
 
 
-def _lists(archive: SqliteArchive) -> Finding:
+async def _lists(archive: SqliteArchive) -> Finding:
     """What lists show is what the journal gives."""
-    found = list(differences(archive.journal, archive.records, archive.approvals))
+    compared = differences(archive.journal, archive.records, archive.approvals)
+    found = [one async for one in compared]
     if not found:
         return Finding(check="lists", status="ok", detail="they say what the journal says")
     return Finding(
@@ -143,8 +144,8 @@ def _lists(archive: SqliteArchive) -> Finding:
     )
 
 
-def _audit(archive: SqliteArchive) -> Finding:
-    broken = archive.audit.verify()
+async def _audit(archive: SqliteArchive) -> Finding:
+    broken = await archive.audit.verify()
     if broken is None:
         return Finding(check="audit log", status="ok", detail="every row verifies")
     return Finding(
@@ -155,11 +156,11 @@ def _audit(archive: SqliteArchive) -> Finding:
     )
 
 
-def _workspaces(archive: SqliteArchive) -> Finding:
+async def _workspaces(archive: SqliteArchive) -> Finding:
     """Folders of orders that have ended are removed at their end, or at the next start."""
-    folder, known, left = archive.home / "workspaces", _known(archive), []
+    folder, known, left = archive.home / "workspaces", await _known(archive), []
     for one in sorted(folder.iterdir()) if folder.is_dir() else ():
-        order = archive.records.get(one.name) if one.name in known else None
+        order = await archive.records.get(one.name) if one.name in known else None
         if order is not None and order.status in _ENDED:
             left.append(one.name)
     if not left:
@@ -172,14 +173,14 @@ def _workspaces(archive: SqliteArchive) -> Finding:
     )
 
 
-def _lost(archive: SqliteArchive) -> Finding:
+async def _lost(archive: SqliteArchive) -> Finding:
     """Orders that left traces here and are not in the journal."""
     home, found = archive.home, set[str]()
     for pattern in _TRACES:
         for one in home.glob(pattern):
             if match := ORDER_ID.match(one.name):
                 found.add(match[0])
-    lost = sorted(found - _known(archive))
+    lost = sorted(found - await _known(archive))
     if not lost:
         return Finding(check="lost orders", status="ok", detail="every trace is of a known order")
     return Finding(
@@ -191,9 +192,9 @@ def _lost(archive: SqliteArchive) -> Finding:
     )
 
 
-def _known(archive: SqliteArchive) -> set[str]:
+async def _known(archive: SqliteArchive) -> set[str]:
     known, after = set[str](), ""
-    while page := archive.journal.run_ids(after):
+    while page := await archive.journal.run_ids(after):
         known.update(str(run_id) for run_id in page)
         after = page[-1]
     return known

@@ -145,9 +145,9 @@ class Context:
     def delivered(self, prompt_id: str) -> None:
         self.given.append(prompt_id)
 
-    def artifact(self, name: str, content: bytes, media_type: str = "text/plain") -> str:
+    async def artifact(self, name: str, content: bytes, media_type: str = "text/plain") -> str:
         clean = self._performer.clean.content(content)
-        kept = self._performer.artifacts.put(
+        kept = await self._performer.artifacts.put(
             self.order.order_id, self.path, name, clean, media_type, self.now_ms()
         )
         return kept.sha256
@@ -203,7 +203,7 @@ class Performer:
         path, attempt = request.path, request.attempt
         try:
             outputs = await self._guarded(request, context)
-            outputs = self._bounded(context, self.clean.value(outputs))
+            outputs = await self._bounded(context, self.clean.value(outputs))
         except Held as held:
             return TaskParked(
                 at_ms=self.clock.now_ms(),
@@ -356,11 +356,11 @@ class Performer:
             hint="The server's log has the details; please report it.",
         )
 
-    def _bounded(self, context: Context, outputs: JsonObject) -> JsonObject:
+    async def _bounded(self, context: Context, outputs: JsonObject) -> JsonObject:
         encoded = msgspec.json.encode(outputs)
         if len(encoded) <= OUTPUTS_LIMIT_BYTES:
             return outputs
-        sha256 = context.artifact("outputs.json", encoded, "application/json")
+        sha256 = await context.artifact("outputs.json", encoded, "application/json")
         small = {
             name: value
             for name, value in outputs.items()

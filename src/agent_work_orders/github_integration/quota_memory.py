@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
@@ -10,9 +11,9 @@ from agent_work_orders.github_integration.quota import QuotaState
 
 
 class QuotaStore(Protocol):
-    """state_manager/sqlite/quota.py."""
+    """state_manager/quota.py."""
 
-    def load(self) -> list[str]: ...
+    async def load(self) -> list[str]: ...
 
     def save(self, credential: str, state: str) -> None: ...
 
@@ -20,14 +21,21 @@ class QuotaStore(Protocol):
 
 
 class KeptQuota:
-    def __init__(self, store: QuotaStore) -> None:
+    """Made by `opened`, which reads what was kept."""
+
+    def __init__(self, store: QuotaStore, texts: Sequence[str]) -> None:
         self._store = store
+        self._texts = texts
+
+    @classmethod
+    async def opened(cls, store: QuotaStore) -> KeptQuota:
+        return cls(store, await store.load())
 
     def load(self) -> list[QuotaState]:
         """What cannot be read (of a newer version, or damaged) is left out: the service tells it
         again with its next answer."""
         states = []
-        for text in self._store.load():
+        for text in self._texts:
             try:
                 states.append(msgspec.json.decode(text, type=QuotaState))
             except msgspec.DecodeError:

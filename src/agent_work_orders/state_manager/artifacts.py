@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
@@ -22,19 +22,19 @@ class Artifact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Artifacts(Protocol):
-    def put(
+    async def put(
         self, order_id: str, path: str, name: str, content: bytes, media_type: str, at_ms: int
     ) -> Artifact:
         """Store (fsync, atomic rename) and list it. The same (order, path, name) is replaced in
         the list. Raises TooLarge past the limit, Environmental `disk_full`."""
         ...
 
-    def read(self, sha256: str) -> bytes:
+    async def read(self, sha256: str) -> bytes:
         """The content, its hash verified. NotFound; Broken `artifact_corrupt`."""
         ...
 
-    def list(self, order_id: str) -> Iterator[Artifact]: ...
+    async def list(self, order_id: str) -> Sequence[Artifact]: ...
 
-    def absent(self) -> Sequence[str]:
+    async def absent(self) -> Sequence[str]:
         """What is listed and not there, by hash. Looks at every file."""
         ...

@@ -50,12 +50,12 @@ class Audit(Protocol):
         """Durable when it returns. TooLarge `audit_details_too_large`."""
         ...
 
-    def page(
+    async def page(
         self, *, after: int = 0, limit: int = 100, order_id: str | None = None
     ) -> Sequence[AuditRow]:
         """Oldest first."""
         ...
 
-    def verify(self) -> AuditBreak | None:
-        """The first changed or missing row, the end included. Blocking."""
+    async def verify(self) -> AuditBreak | None:
+        """The first changed or missing row, the end included. Reads all of it."""
         ...

@@ -59,7 +59,7 @@ class Deliveries(Protocol):
         it is; a noted one can be taken when it comes again."""
         ...
 
-    def waiting(self, limit: int = 100, *, after: int = 0) -> list[Delivery]:
+    async def waiting(self, limit: int = 100, *, after: int = 0) -> list[Delivery]:
         """Not handled yet, in the order of arrival, from the first after a number. Fewer than
         asked for when their bodies are large (`MAX_BATCH_BYTES`); none only when there is none."""
         ...
@@ -95,14 +95,14 @@ class Deliveries(Protocol):
         """Forget settled ones that are older."""
         ...
 
-    def page(
+    async def page(
         self, *, state: State | None = None, before: int | None = None, limit: int = 100
     ) -> list[DeliveryRecord]:
         """Newest first."""
         ...
 
-    def taken(self, delivery_id: str) -> bool:
+    async def taken(self, delivery_id: str) -> bool:
         """Whether it was taken: what was only noted may come again."""
         ...
 
-    def find(self, delivery_id: str) -> DeliveryRecord | None: ...
+    async def find(self, delivery_id: str) -> DeliveryRecord | None: ...

@@ -30,9 +30,11 @@ class Feed(Protocol):
         `after`, then drops what it saw twice by `n`."""
         ...
 
-    def after(self, n: int, limit: int = 500, order_id: str | None = None) -> Sequence[FeedRow]: ...
+    async def after(
+        self, n: int, limit: int = 500, order_id: str | None = None
+    ) -> Sequence[FeedRow]: ...
 
-    def oldest(self) -> int:
+    async def oldest(self) -> int:
         """The first number still kept (0 if none): a client behind it has to load anew."""
         ...
 

@@ -113,27 +113,29 @@ class Journal(Protocol):
         """Written with the next commit, or within 50 ms; nobody waits. For advisory events."""
         ...
 
-    def load_open(self) -> Loaded:
-        """Every open run with its chain verified from its snapshot on. Blocking; for start-up."""
+    async def load_open(self) -> Loaded:
+        """Every open run with its chain verified from its snapshot on. For start-up."""
         ...
 
-    def load_run(self, run_id: str) -> LoadedRun | Quarantined | None:
-        """One run, open or ended, verified in full. Blocking."""
+    async def load_run(self, run_id: str) -> LoadedRun | Quarantined | None:
+        """One run, open or ended, verified in full."""
         ...
 
-    def events(self, run_id: str, after_seq: int = 0, limit: int = 1000) -> Sequence[EventRow]:
-        """A page of the run's events. Blocking, from its own read connection."""
+    async def events(
+        self, run_id: str, after_seq: int = 0, limit: int = 1000
+    ) -> Sequence[EventRow]:
+        """A page of the run's events."""
         ...
 
-    def run_ids(self, after: str = "", limit: int = 1000) -> Sequence[str]:
-        """A page of the ids of all runs, open and ended, in their order. Blocking."""
+    async def run_ids(self, after: str = "", limit: int = 1000) -> Sequence[str]:
+        """A page of the ids of all runs, open and ended, in their order."""
         ...
 
-    def verify(self) -> Sequence[Quarantined]:
-        """Check every chain in full. Blocking."""
+    async def verify(self) -> Sequence[Quarantined]:
+        """Check every chain in full. Reads all of it."""
         ...
 
-    def next_epoch(self) -> int:
+    async def next_epoch(self) -> int:
         """The number of this server's life; larger than any lease in the outbox. Durable."""
         ...
 

@@ -48,7 +48,7 @@ class Logbook(Protocol):
         trouble: a log line must not break the work."""
         ...
 
-    def page(
+    async def page(
         self,
         order_id: str,
         wanted: LogFilter = EVERY_LINE,
@@ -61,6 +61,6 @@ class Logbook(Protocol):
         the log; with them it reads all of it. BadRequest `limit_invalid`, `search_too_long`."""
         ...
 
-    def after(self, order_id: str, n: int, limit: int = 100) -> Sequence[LogEntry]:
+    async def after(self, order_id: str, n: int, limit: int = 100) -> Sequence[LogEntry]:
         """Those after the cursor, oldest first."""
         ...

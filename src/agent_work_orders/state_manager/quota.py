@@ -10,8 +10,8 @@ from typing import Protocol
 
 
 class Quota(Protocol):
-    def load(self) -> list[str]:
-        """Every state that was saved, damaged ones left out. Blocking; for start-up."""
+    async def load(self) -> list[str]:
+        """Every state that was saved, damaged ones left out. For start-up."""
         ...
 
     def save(self, credential: str, state: str) -> None: ...

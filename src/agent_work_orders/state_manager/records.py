@@ -1,7 +1,7 @@
 """The contract of the read side: what lists and pages show, made from the journal.
 
-Nothing here is the truth: `truncate_projection` and a replay of the journal give it again. Reads
-block and are short. A lazy write is visible after the next group commit (at most 50 ms).
+Nothing here is the truth: `truncate_projection` and a replay of the journal give it again. A lazy
+write is visible after the next group commit (at most 50 ms).
 """
 
 from __future__ import annotations
@@ -97,14 +97,14 @@ class Records(Protocol):
 
     def upsert_lazily(self, record: OrderRecord) -> None: ...
 
-    def get(self, order_id: str) -> OrderRecord | None: ...
+    async def get(self, order_id: str) -> OrderRecord | None: ...
 
-    def find_by_prefix(self, prefix: str) -> Sequence[str]:
+    async def find_by_prefix(self, prefix: str) -> Sequence[str]:
         """Ids that start so (`wo-` may be left out), at most ten. BadRequest
         `order_prefix_invalid` for anything that is no prefix of an id."""
         ...
 
-    def page(
+    async def page(
         self,
         wanted: OrderFilter = EVERY_ORDER,
         *,
@@ -116,7 +116,7 @@ class Records(Protocol):
         """BadRequest `order_by_invalid`, `limit_invalid`, `search_too_long`."""
         ...
 
-    def counts(self) -> dict[str, int]:
+    async def counts(self) -> dict[str, int]:
         """How many orders have each status."""
         ...
 

@@ -43,7 +43,7 @@ class Sessions(Protocol):
         the holder's sessions that were unused for longest."""
         ...
 
-    def authenticate(self, secret: str) -> Session | None:
+    async def authenticate(self, secret: str) -> Session | None:
         """The session of a secret, or None: unknown, ended, unused for `IDLE_MS`, older than
         `ABSOLUTE_MS`, or of a key that is revoked. Notes the use, at most once a minute, after
         the answer; a journal in trouble does not keep people from looking."""

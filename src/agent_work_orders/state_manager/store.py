@@ -3,6 +3,9 @@
 Four groups. The journal is the truth and everything else serves it. The world is what was written
 outside or came from there, so that nothing is done twice. The read side is what people look at; it
 can be made again from the journal. Access says who may do what, and who did.
+
+Whatever may wait for a disk or a network is `async`. What is not is answered from memory, or is
+handed in and written later; it never waits.
 """
 
 from __future__ import annotations

@@ -27,9 +27,9 @@ class Subjects(Protocol):
         """Durable. What was said first about an order stays."""
         ...
 
-    def of_order(self, order_id: str) -> OrderSubject | None: ...
+    async def of_order(self, order_id: str) -> OrderSubject | None: ...
 
-    def about(
+    async def about(
         self, repository_id: int, subject: str | None = None, limit: int = 1_000
     ) -> list[OrderSubject]:
         """Newest first; of the whole repository when no subject is given."""

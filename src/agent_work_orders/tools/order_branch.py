@@ -20,7 +20,7 @@ async def span(
 ) -> tuple[str, str]:
     """The order's base and head as of now: the base is where it started, or was rebased to.
     Environmental `order_commits_missing`."""
-    known = mirrors.branches.get(order_id) if mirrors.branches is not None else None
+    known = await mirrors.branches.get(order_id) if mirrors.branches is not None else None
     if not mirrors.stored(repository):
         raise missing(mirrors, repository, order_id, known.head_sha if known else first_base)
     mirror = mirrors.at(repository)
@@ -35,7 +35,7 @@ async def span(
 
 async def head_of(mirrors: Mirrors, repository: str, order_id: str) -> str:
     """The order's head; empty while it has no commit. Environmental `order_commits_missing`."""
-    known = mirrors.branches.get(order_id) if mirrors.branches is not None else None
+    known = await mirrors.branches.get(order_id) if mirrors.branches is not None else None
     if known is None or known.head_sha == known.base_sha:
         if not mirrors.stored(repository):
             return ""
@@ -76,7 +76,7 @@ async def note(mirrors: Mirrors, repository: str, order_id: str, base: str, head
     if mirrors.branches is None:
         return
     now = Branch(order_id=order_id, repository=repository, base_sha=base, head_sha=head)
-    if mirrors.branches.get(order_id) != now:
+    if await mirrors.branches.get(order_id) != now:
         await mirrors.branches.keep(now)
 
 

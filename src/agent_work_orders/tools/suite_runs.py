@@ -121,7 +121,7 @@ class Runner:
                 text = "\n".join((*result.counts.failures, _text(done)))
                 lost = environment.missing(text, done.exit_code, survey.known)
                 packages |= {one.what: one for one in lost}
-        self._keep(said, keep_as)
+        await self._keep(said, keep_as)
         return Outcome(
             survey=survey,
             results=tuple(results),
@@ -137,7 +137,7 @@ class Runner:
         self._ctx.log("sandbox_command_executed", command=argv[0], exit_code=done.exit_code)
         if done.success:
             return None
-        self._keep([done.stdout + b"\n" + done.stderr], keep_as)
+        await self._keep([done.stdout + b"\n" + done.stderr], keep_as)
         how = f"exit code {done.exit_code}" if done.exit_code is not None else done.ended
         return SuiteResult(
             name="setup",
@@ -167,7 +167,7 @@ class Runner:
             command, env=self._env, timeout_s=self._left_s(), cwd=suite.folder
         )
         if done.ended == "timed_out":
-            self._keep([done.stdout + b"\n" + done.stderr], keep_as)
+            await self._keep([done.stdout + b"\n" + done.stderr], keep_as)
             self._ctx.keep({"found": True, "passed": False, "summary": tail(done)})
             raise Permanent(
                 "tests_timeout",
@@ -179,7 +179,7 @@ class Runner:
             content = None  # committed, or left by another run: not this one's
         kept = ""
         if content is not None:
-            kept = self._ctx.artifact(f"junit{keep_as}.xml", content, "application/xml")
+            kept = await self._ctx.artifact(f"junit{keep_as}.xml", content, "application/xml")
         counts, problem = _counted(done, content, expected=bool(private) or asked is not None)
         return done, counts, problem, kept
 
@@ -207,9 +207,9 @@ class Runner:
     def _left_s(self) -> float:
         return max(0.1, (self._until_ms - self._ctx.now_ms()) / 1000)
 
-    def _keep(self, said: list[bytes], keep_as: str) -> None:
+    async def _keep(self, said: list[bytes], keep_as: str) -> None:
         if said:
-            self._ctx.artifact(f"test-output{keep_as}.txt", b"\n".join(said))
+            await self._ctx.artifact(f"test-output{keep_as}.txt", b"\n".join(said))
 
     # -- the surroundings
 

@@ -125,7 +125,7 @@ class ToolContext(Protocol):
         the work is done and has limits of its own."""
         ...
 
-    def artifact(self, name: str, content: bytes, media_type: str = "text/plain") -> str:
+    async def artifact(self, name: str, content: bytes, media_type: str = "text/plain") -> str:
         """Keep evidence with the order; returns its sha256."""
         ...
 

@@ -23,16 +23,18 @@ async def asked(context: Context, caller: Caller, limit: int = 100) -> list[Appr
     await context.backlog.settled()
     found = []
     # Who sees only some must not miss theirs behind those of others.
-    for one in context.store.approvals.asked(limit if caller.repositories is None else LOOKED_AT):
-        row = context.store.records.get(one.order_id)
+    for one in await context.store.approvals.asked(
+        limit if caller.repositories is None else LOOKED_AT
+    ):
+        row = await context.store.records.get(one.order_id)
         if row is not None and caller.sees(row.repository):
             found.append(one)
     return found[:limit]
 
 
-def get(context: Context, approval_id: str, caller: Caller) -> ApprovalRecord:
-    found = context.store.approvals.get(approval_id)
-    row = None if found is None else context.store.records.get(found.order_id)
+async def get(context: Context, approval_id: str, caller: Caller) -> ApprovalRecord:
+    found = await context.store.approvals.get(approval_id)
+    row = None if found is None else await context.store.records.get(found.order_id)
     if found is None or row is None or not caller.sees(row.repository):
         raise _unknown(approval_id)
     return found
@@ -40,8 +42,8 @@ def get(context: Context, approval_id: str, caller: Caller) -> ApprovalRecord:
 
 async def of_order(context: Context, wanted: str, caller: Caller) -> list[ApprovalRecord]:
     await context.backlog.settled()
-    row = find.record_of(context, wanted, caller)
-    return list(context.store.approvals.of_order(row.agent_work_order_id))
+    row = await find.record_of(context, wanted, caller)
+    return list(await context.store.approvals.of_order(row.agent_work_order_id))
 
 
 async def decide(
@@ -56,9 +58,9 @@ async def decide(
     """One decision counts. `subject_hash` is what the person looked at; without it, what is asked
     now. Conflict `approval_settled`, `approval_subject_changed`; NotFound `approval_unknown`;
     Forbidden `approval_four_eyes` for who created the order, where that is asked for."""
-    asked_for = get(context, approval_id, caller)
+    asked_for = await get(context, approval_id, caller)
     caller.need("approve")
-    row = context.store.records.get(asked_for.order_id)
+    row = await context.store.records.get(asked_for.order_id)
     if context.policy.four_eyes and row is not None and row.created_by == caller.name:
         raise own_order()
     check_text("comment", comment, COMMENT_LIMIT_CHARS)

@@ -17,11 +17,10 @@ class Backlog:
     def __init__(self) -> None:
         self._under_way: set[asyncio.Task[None]] = set()
 
-    def begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
-        return task
 
     async def settled(self) -> None:
         """All that was begun has ended, what it began included."""

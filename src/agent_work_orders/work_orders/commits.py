@@ -20,7 +20,7 @@ class CommitPage(msgspec.Struct, frozen=True, kw_only=True):
 
 async def page(context: Context, wanted: str, caller: Caller, *, limit: int = 100) -> CommitPage:
     """NotFound `order_unknown`. Empty until the order has begun."""
-    row = find.record_of(context, wanted, caller)
+    row = await find.record_of(context, wanted, caller)
     span = await inspect.span(context, row)
     if span is None:
         return CommitPage(commits=(), has_more=False)
@@ -36,7 +36,7 @@ async def page(context: Context, wanted: str, caller: Caller, *, limit: int = 10
 async def diff(context: Context, wanted: str, sha: str, caller: Caller) -> Diff:
     """What one of the order's own commits changed against its first parent, as a bounded patch.
     NotFound `commit_unknown` for every other commit, also of the same repository."""
-    row = find.record_of(context, wanted, caller)
+    row = await find.record_of(context, wanted, caller)
     span = await inspect.span(context, row)
     if span is not None and is_sha(sha):
         mirror = context.mirrors.at(row.repository)

@@ -8,8 +8,8 @@ from agent_work_orders.state_manager.deliveries import DeliveryRecord
 from agent_work_orders.work_orders.context import Context
 
 
-def find(context: Context, delivery_id: str) -> DeliveryRecord:
-    found = context.store.deliveries.find(delivery_id.lower())
+async def find(context: Context, delivery_id: str) -> DeliveryRecord:
+    found = await context.store.deliveries.find(delivery_id.lower())
     if found is None:
         raise NotFound(
             "delivery_unknown",
@@ -21,7 +21,7 @@ def find(context: Context, delivery_id: str) -> DeliveryRecord:
 
 async def retry(context: Context, caller: Caller, delivery_id: str) -> DeliveryRecord:
     """Whoever takes up deliveries next takes this one too."""
-    found = find(context, delivery_id)
+    found = await find(context, delivery_id)
     if not await context.store.deliveries.reopen(found.delivery_id):
         raise Conflict(
             "delivery_not_failed",
@@ -34,4 +34,4 @@ async def retry(context: Context, caller: Caller, delivery_id: str) -> DeliveryR
         what="delivery.retry",
         target=found.delivery_id,
     )
-    return find(context, found.delivery_id)
+    return await find(context, found.delivery_id)

@@ -10,19 +10,20 @@ from agent_work_orders.work_orders.context import Context
 from agent_work_orders.workflow_engine.run import Run
 
 
-def record_of(context: Context, wanted: str, caller: Caller) -> OrderRecord:
+async def record_of(context: Context, wanted: str, caller: Caller) -> OrderRecord:
     """NotFound `order_unknown`; Conflict `order_ambiguous` listing the candidates."""
     found: OrderRecord | None = None
     if ORDER_ID.fullmatch(wanted):
-        found = context.store.records.get(wanted)
+        found = await context.store.records.get(wanted)
     elif is_order_prefix(wanted):
-        rows = map(context.store.records.get, context.store.records.find_by_prefix(wanted))
+        ids = await context.store.records.find_by_prefix(wanted)
+        rows = [await context.store.records.get(one) for one in ids]
         candidates = [row for row in rows if row is not None and caller.sees(row.repository)]
         if len(candidates) > 1:
-            ids = ", ".join(row.agent_work_order_id for row in candidates[:5])
+            names = ", ".join(row.agent_work_order_id for row in candidates[:5])
             raise Conflict(
                 "order_ambiguous",
-                f"{wanted} could be {ids}",
+                f"{wanted} could be {names}",
                 hint="Give more characters of the id.",
             )
         found = candidates[0] if candidates else None

@@ -78,7 +78,7 @@ class Housekeeper:
         others = {order_of(run_id) for run_id in await self._context.runs.open_runs()} - {
             run.run_id
         }
-        records = map(self._context.store.records.get, others)
+        records = [await self._context.store.records.get(one) for one in others]
         busy = any(one is not None and one.repository == order.repository for one in records)
         if logins is not None and not busy:
             await logins.done(order.repository_url)

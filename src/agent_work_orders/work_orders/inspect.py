@@ -55,7 +55,7 @@ class PhaseProgress(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def show(context: Context, wanted: str, caller: Caller) -> Shown:
-    row = find.record_of(context, wanted, caller)
+    row = await find.record_of(context, wanted, caller)
     run = await find.run_of(context, row.agent_work_order_id)
     record = projection.record(run, row.run_seq, context.runs.held_until_ms(run.run_id))
     seen = await progress(context, row)
@@ -65,7 +65,7 @@ async def show(context: Context, wanted: str, caller: Caller) -> Shown:
     return Shown(record=record, progress=seen)
 
 
-def page(
+async def page(
     context: Context,
     caller: Caller,
     wanted: OrderFilter,
@@ -77,20 +77,20 @@ def page(
 ) -> OrderPage:
     """Orders, newest first; only those of repositories that the caller may see."""
     seen = msgspec.structs.replace(wanted, repositories=caller.repositories)
-    return context.store.records.page(
+    return await context.store.records.page(
         seen, order_by=order_by, descending=descending, limit=limit, offset=offset
     )
 
 
 async def tasks(context: Context, wanted: str, caller: Caller) -> list[dict[str, Any]]:
-    row = find.record_of(context, wanted, caller)
+    row = await find.record_of(context, wanted, caller)
     run = await find.run_of(context, row.agent_work_order_id)
     if len(run.tasks) < MANY_TASKS:
         return projection.tasks(run)
     return await asyncio.to_thread(projection.tasks, run)
 
 
-def logs(
+async def logs(
     context: Context,
     wanted: str,
     caller: Caller,
@@ -100,8 +100,8 @@ def logs(
     offset: int = 0,
     descending: bool = False,
 ) -> LogPage:
-    row = find.record_of(context, wanted, caller)
-    return context.store.logbook.page(
+    row = await find.record_of(context, wanted, caller)
+    return await context.store.logbook.page(
         row.agent_work_order_id, lines, limit=limit, offset=offset, descending=descending
     )
 
@@ -121,7 +121,7 @@ async def progress(context: Context, row: OrderRecord) -> Progress:
 async def phase_history(
     context: Context, wanted: str, caller: Caller
 ) -> tuple[OrderRecord, Progress, list[PhaseProgress]]:
-    row = find.record_of(context, wanted, caller)
+    row = await find.record_of(context, wanted, caller)
     run = await find.run_of(context, row.agent_work_order_id)
     seen = await progress(context, row)
     counts: dict[str, int] = {}
@@ -143,7 +143,7 @@ async def phase_history(
 async def diff(context: Context, wanted: str, caller: Caller, *, head: str | None = None) -> Diff:
     """What the order has changed so far, or had with its commit `head`, as a bounded patch.
     NotFound `commit_unknown` for a commit that is not the order's."""
-    row = find.record_of(context, wanted, caller)
+    row = await find.record_of(context, wanted, caller)
     found = await span(context, row)
     if found is None and head is None:
         return Diff(text=b"", truncated=False)
@@ -166,16 +166,18 @@ def unknown_commit() -> NotFound:
     )
 
 
-def artifacts(context: Context, wanted: str, caller: Caller) -> list[Artifact]:
-    row = find.record_of(context, wanted, caller)
-    return list(context.store.artifacts.list(row.agent_work_order_id))
+async def artifacts(context: Context, wanted: str, caller: Caller) -> list[Artifact]:
+    row = await find.record_of(context, wanted, caller)
+    return list(await context.store.artifacts.list(row.agent_work_order_id))
 
 
-def artifact(context: Context, wanted: str, sha256: str, caller: Caller) -> tuple[Artifact, bytes]:
+async def artifact(
+    context: Context, wanted: str, sha256: str, caller: Caller
+) -> tuple[Artifact, bytes]:
     """One of the order's own artifacts, verified."""
-    for one in artifacts(context, wanted, caller):
+    for one in await artifacts(context, wanted, caller):
         if one.sha256 == sha256:
-            return one, context.store.artifacts.read(sha256)
+            return one, await context.store.artifacts.read(sha256)
     raise NotFound(
         "artifact_unknown",
         "The order has no such artifact",

@@ -41,7 +41,7 @@ async def refresh(context: LiveContext, run_id: str) -> Run:
     for path, task, gate in asked:
         shown: list[dict[str, Any]] = [facts]
         known = approval_id_of(run_id, path, task.generation, gate.round)
-        if gate.facts is None and context.store.approvals.get(known) is not None:
+        if gate.facts is None and await context.store.approvals.get(known) is not None:
             # Put to people by a version that bound no commit: they are asked again.
             shown = [{}, facts]
         for one in shown:

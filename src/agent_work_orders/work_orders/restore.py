@@ -143,7 +143,7 @@ def _unpacked(backup: Path, folder: Path) -> crate.Manifest:
 async def _turn_back(store: Store, mirrors: Mirrors, before: dict[str, str]) -> None:
     """Every branch to where the copied journal left it: what was committed after that moment is
     not in this history and is done again."""
-    known = {one.order_id: one for one in store.branches.all()}
+    known = {one.order_id: one for one in await store.branches.all()}
     for folder in sorted(mirrors.folder.glob("*.git")):
         mirror = mirrors.at(folder.name.removesuffix(".git"))
         wanted: dict[str, str | None] = {}
@@ -166,7 +166,7 @@ async def _turn_back(store: Store, mirrors: Mirrors, before: dict[str, str]) -> 
 async def _told(
     store: Store, mirrors: Mirrors, manifest: crate.Manifest, missing: list[str]
 ) -> Restored:
-    loaded = await asyncio.to_thread(store.journal.load_open)
+    loaded = await store.journal.load_open()
     lacking = {one.run_id: one.reason for one in loaded.quarantined}
     goes_on: list[str] = []
     for order_id in sorted({str(order_of(row.run_id)) for row in loaded.runs} - set(lacking)):
@@ -176,9 +176,9 @@ async def _told(
             lacking[order_id] = error.message
         else:
             goes_on.append(order_id)
-    if store.credentials.all():
+    if await store.credentials.all():
         missing.append("the key of kept credentials (secret.key or AWO_SECRET_KEY): bring it back")
-    if absent := store.artifacts.absent():
+    if absent := await store.artifacts.absent():
         missing.append(f"{len(absent)} pieces of evidence that orders had kept")
     return Restored(
         home="",
@@ -192,14 +192,14 @@ async def _told(
 async def _need_commits(store: Store, mirrors: Mirrors, order_id: str) -> None:
     """An order without a commit starts from its base, which the origin has. What an order of an
     earlier version committed is known from its receipts, and remembered from here on."""
-    row, entries = store.records.get(order_id), await store.ledger.entries(order_id)
+    row, entries = await store.records.get(order_id), await store.ledger.entries(order_id)
     receipts = {one.key: one.receipt for one in entries if one.receipt is not None}
     begun = receipts.get(f"{order_id}:base")
     if row is None or begun is None:
         return
     base = str(begun["base_sha"])
     made = [str(one["commit"]) for one in receipts.values() if one.get("commit")]
-    known = store.branches.get(order_id)
+    known = await store.branches.get(order_id)
     if known is None and made and not mirrors.stored(row.repository):
         known = Branch(
             order_id=order_id, repository=row.repository, base_sha=base, head_sha=made[-1]

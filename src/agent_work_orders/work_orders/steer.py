@@ -28,7 +28,7 @@ Action = Literal["skip", "succeed", "retry"]
 
 async def prompt(context: LiveContext, wanted: str, text: str, caller: Caller) -> str:
     """Queue a prompt durably; the agent gets it at its next turn. Returns the prompt's id."""
-    row = _mine(context, wanted, caller)
+    row = await _mine(context, wanted, caller)
     check_text("prompt_text", text, PROMPT_LIMIT_CHARS)
     run = await find.run_of(context, row.agent_work_order_id)
     if run.stage != "active":
@@ -52,17 +52,17 @@ async def _commands(context: LiveContext, row: OrderRecord) -> dict[str, bytes]:
 
 
 async def cancel(context: LiveContext, wanted: str, caller: Caller) -> OrderRecord:
-    row = _mine(context, wanted, caller)
+    row = await _mine(context, wanted, caller)
     return await _post(context, row, caller, "cancel", on.CancelAsked(**_by(context, caller)))
 
 
 async def pause(context: LiveContext, wanted: str, caller: Caller) -> OrderRecord:
-    row = _mine(context, wanted, caller)
+    row = await _mine(context, wanted, caller)
     return await _post(context, row, caller, "pause", on.PauseAsked(**_by(context, caller)))
 
 
 async def resume(context: LiveContext, wanted: str, caller: Caller) -> OrderRecord:
-    row = _mine(context, wanted, caller)
+    row = await _mine(context, wanted, caller)
     return await _post(context, row, caller, "resume", on.ResumeAsked(**_by(context, caller)))
 
 
@@ -70,7 +70,7 @@ async def retry(
     context: LiveContext, wanted: str, caller: Caller, path: str | None = None
 ) -> OrderRecord:
     """Failed tasks again, or everything from a chosen task on."""
-    row = _mine(context, wanted, caller)
+    row = await _mine(context, wanted, caller)
     if path is not None:
         _need_task(await find.run_of(context, row.agent_work_order_id), path)
     event = on.RetryAsked(**_by(context, caller), path=path)
@@ -78,7 +78,7 @@ async def retry(
 
 
 async def rollback(context: LiveContext, wanted: str, caller: Caller) -> OrderRecord:
-    row = _mine(context, wanted, caller)
+    row = await _mine(context, wanted, caller)
     return await _post(context, row, caller, "rollback", on.RollbackAsked(**_by(context, caller)))
 
 
@@ -92,7 +92,7 @@ async def override(
     outputs: dict[str, Any] | None = None,
 ) -> OrderRecord:
     """A person decides a stuck task: skip it, call it done with a value, or try it again."""
-    row = _mine(context, wanted, caller)
+    row = await _mine(context, wanted, caller)
     _need_task(await find.run_of(context, row.agent_work_order_id), path)
     event = on.TaskOverridden(
         **_by(context, caller), path=path, action=action, outputs=outputs or {}
@@ -101,8 +101,8 @@ async def override(
     return await _post(context, row, caller, "override", event, details)
 
 
-def _mine(context: LiveContext, wanted: str, caller: Caller) -> OrderRecord:
-    row = find.record_of(context, wanted, caller)
+async def _mine(context: LiveContext, wanted: str, caller: Caller) -> OrderRecord:
+    row = await find.record_of(context, wanted, caller)
     caller.need("operate")
     return row
 

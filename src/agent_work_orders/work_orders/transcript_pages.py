@@ -24,7 +24,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     has_more: bool
 
 
-def page(
+async def page(
     context: Context,
     wanted: str,
     caller: Caller,
@@ -34,7 +34,7 @@ def page(
     limit: int = 500,
 ) -> Page:
     """Of a task, or of the last one that has a transcript. NotFound `transcript_missing`."""
-    order_id = find.record_of(context, wanted, caller).agent_work_order_id
+    order_id = (await find.record_of(context, wanted, caller)).agent_work_order_id
     tasks = tuple(context.transcripts.tasks(order_id))
     chosen = task if task is not None else (tasks[-1] if tasks else None)
     found: list[tuple[int, Entry]] = []
@@ -61,7 +61,7 @@ async def search(
             hint="Give some text.",
             field="q",
         )
-    order_id = find.record_of(context, wanted, caller).agent_work_order_id
+    order_id = (await find.record_of(context, wanted, caller)).agent_work_order_id
     found = await asyncio.to_thread(
         context.transcripts.search, order_id, text, task=task, limit=limit
     )

@@ -26,7 +26,9 @@ async def create_key(request: Request, body: requests.CreateKeyRequest) -> Respo
 async def list_keys(request: Request) -> Response:
     """All keys, the revoked ones too; never their tokens."""
     administrator_of(request)
-    return views.answer({"keys": [views.key(one) for one in context_of(request).store.keys.all()]})
+    return views.answer(
+        {"keys": [views.key(one) for one in await context_of(request).store.keys.all()]}
+    )
 
 
 @router.delete("/keys/{key_id}", response_model=models.KeyAnswer)
@@ -46,7 +48,7 @@ async def read_audit(
 ) -> Response:
     """Who did what, oldest first."""
     administrator_of(request)
-    rows = context_of(request).store.audit.page(
+    rows = await context_of(request).store.audit.page(
         after=after, limit=limit, order_id=agent_work_order_id
     )
     return views.answer(

@@ -37,7 +37,7 @@ async def list_approvals_of_order(request: Request, agent_work_order_id: OrderId
 @router.get("/approvals/{approval_id:path}", response_model=models.ApprovalAnswer)
 async def get_approval(request: Request, approval_id: ApprovalId) -> Response:
     """One approval with what exactly is asked."""
-    found = approvals.get(context_of(request), approval_id, caller_of(request))
+    found = await approvals.get(context_of(request), approval_id, caller_of(request))
     return views.answer({"approval": views.approval(found)})
 
 

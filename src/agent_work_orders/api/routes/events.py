@@ -49,7 +49,7 @@ async def events(
     caller, session = identity.caller, identity.session
     order_id = None
     if agent_work_order_id is not None:
-        found = find.record_of(context_of(request), agent_work_order_id, caller)
+        found = await find.record_of(context_of(request), agent_work_order_id, caller)
         order_id = found.agent_work_order_id
     if last_event_id:
         after = _number(last_event_id)
@@ -110,7 +110,7 @@ class EventStream(Response):
         while not listener.let_go:
             # Also while events come without a pause: who lost the right must not listen on.
             if clock.monotonic_s() - checked_s >= HEARTBEAT_S:
-                if not self._still_known(scope):
+                if not await self._still_known(scope):
                     return
                 checked_s = clock.monotonic_s()
             try:
@@ -127,29 +127,31 @@ class EventStream(Response):
                 await put(b"".join(fresh))
 
     async def _catch_up(self, put: Put) -> int:
-        """Read until nothing is left, then join at once: no row can fall between."""
+        """Read until nothing is left, then join. What others were told up to is known from before
+        the last reading, so that no row can fall between."""
         feed = self._house.context.store.feed
-        at = self._after
+        at, told = self._after, None
         if at is None:
-            at = self._hub.start_from()
+            at = told = await self._hub.start_from()
         elif at > feed.latest():
-            at = self._hub.start_from()
+            at = told = await self._hub.start_from()
             await put(RESET)
-        elif 0 < at < feed.oldest() - 1:
+        elif 0 < at < await feed.oldest() - 1:
             await put(RESET)
         while not self._listener.let_go:
             reached, found = await self._hub.missed(self._listener, at)
             if reached == at:
-                self._hub.join(self._listener)
-                return at
+                if told is not None and await self._hub.join(self._listener, told):
+                    return at
+                told = await self._hub.start_from()
             at = reached
             if found:
                 await put(b"".join(text for _, text in found))
         return at
 
-    def _still_known(self, scope: Scope) -> bool:
+    async def _still_known(self, scope: Scope) -> bool:
         """Neither a revoked key nor an ended session may listen on."""
-        return auth.identify(self._house, dict(scope["headers"])) is not None
+        return await auth.identify(self._house, dict(scope["headers"])) is not None
 
 
 async def _disconnected(receive: Receive) -> None:

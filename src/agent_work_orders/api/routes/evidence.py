@@ -43,7 +43,7 @@ async def get_diff(
 ) -> Response:
     """What the order has changed so far: JSON, or the patch itself with `Accept: text/x-diff`."""
     context, caller = context_of(request), caller_of(request)
-    order_id = find.record_of(context, agent_work_order_id, caller).agent_work_order_id
+    order_id = (await find.record_of(context, agent_work_order_id, caller)).agent_work_order_id
     diff = await inspect.diff(context, order_id, caller, head=head)
     return _patch(diff, accept, {"agent_work_order_id": order_id})
 
@@ -54,7 +54,7 @@ async def list_commits(
 ) -> Response:
     """The order's own commits, newest first."""
     context, caller = context_of(request), caller_of(request)
-    order_id = find.record_of(context, agent_work_order_id, caller).agent_work_order_id
+    order_id = (await find.record_of(context, agent_work_order_id, caller)).agent_work_order_id
     page = await commits.page(context, order_id, caller, limit=limit)
     return views.answer(
         {
@@ -78,7 +78,7 @@ async def get_commit_diff(
 ) -> Response:
     """What one commit changed: JSON, or the patch itself with `Accept: text/x-diff`."""
     context, caller = context_of(request), caller_of(request)
-    order_id = find.record_of(context, agent_work_order_id, caller).agent_work_order_id
+    order_id = (await find.record_of(context, agent_work_order_id, caller)).agent_work_order_id
     diff = await commits.diff(context, order_id, sha, caller)
     return _patch(diff, accept, {"agent_work_order_id": order_id, "sha": sha})
 
@@ -95,7 +95,7 @@ def _patch(diff: Diff, accept: str, more: dict[str, str]) -> Response:
 async def get_review(request: Request, agent_work_order_id: OrderIdPath) -> Response:
     """What was offered for review, for a repository without a forge."""
     context, caller = context_of(request), caller_of(request)
-    row = find.record_of(context, agent_work_order_id, caller)
+    row = await find.record_of(context, agent_work_order_id, caller)
     found = await asyncio.to_thread(inspect.review, context, row)
     return views.answer(
         {
@@ -124,7 +124,9 @@ async def get_transcript(
     context, caller = context_of(request), caller_of(request)
     wanted = agent_work_order_id
     if q is None:
-        page = transcript_pages.page(context, wanted, caller, task=task, after=after, limit=limit)
+        page = await transcript_pages.page(
+            context, wanted, caller, task=task, after=after, limit=limit
+        )
     else:
         page = await transcript_pages.search(context, wanted, caller, q, task=task, limit=limit)
     return views.answer(views.transcript_page(page))
@@ -134,8 +136,8 @@ async def get_transcript(
 async def list_artifacts(request: Request, agent_work_order_id: OrderIdPath) -> Response:
     """Reports, outputs and other evidence, by the hash of their content."""
     context, caller = context_of(request), caller_of(request)
-    order_id = find.record_of(context, agent_work_order_id, caller).agent_work_order_id
-    found = inspect.artifacts(context, order_id, caller)
+    order_id = (await find.record_of(context, agent_work_order_id, caller)).agent_work_order_id
+    found = await inspect.artifacts(context, order_id, caller)
     return views.answer(
         {
             "agent_work_order_id": order_id,
@@ -162,7 +164,7 @@ async def get_artifact(
             "The order has no such artifact",
             hint="The list of artifacts has their hashes.",
         )
-    one, content = inspect.artifact(context, agent_work_order_id, sha256, caller)
+    one, content = await inspect.artifact(context, agent_work_order_id, sha256, caller)
     plain = one.media_type.split(";", 1)[0].strip().lower()
     headers = {**_INERT, "Content-Disposition": "attachment", "ETag": f'"{one.sha256}"'}
     return Response(

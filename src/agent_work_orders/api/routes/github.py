@@ -54,7 +54,7 @@ async def list_deliveries(
 ) -> Response:
     """Webhook deliveries and what became of them, newest first; never their bodies."""
     administrator_of(request)
-    found = context_of(request).store.deliveries.page(state=state, before=before, limit=limit)
+    found = await context_of(request).store.deliveries.page(state=state, before=before, limit=limit)
     return views.answer({"deliveries": [views.delivery(one) for one in found]})
 
 
@@ -63,7 +63,7 @@ async def get_delivery(request: Request, delivery_id: DeliveryId) -> Response:
     """One delivery."""
     administrator_of(request)
     return views.answer(
-        {"delivery": views.delivery(deliveries.find(context_of(request), delivery_id))}
+        {"delivery": views.delivery(await deliveries.find(context_of(request), delivery_id))}
     )
 
 

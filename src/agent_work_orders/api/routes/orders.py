@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -80,9 +79,7 @@ async def list_agent_work_orders(
         workflow=workflow,
         text=q or None,
     )
-    # A search or a far page reads much of a long list; nobody else should wait for it.
-    page = await asyncio.to_thread(
-        inspect.page,
+    page = await inspect.page(
         context,
         caller_of(request),
         wanted,
@@ -157,10 +154,8 @@ async def get_logs(
     """What happened. The end of a long log is `order=desc`; what follows it is `after=` the
     largest `n` seen."""
     context, caller = context_of(request), caller_of(request)
-    row = _row(context, agent_work_order_id, caller)
-    # A search or a far page reads much of a long log; nobody else should wait for it.
-    page = await asyncio.to_thread(
-        inspect.logs,
+    row = await _row(context, agent_work_order_id, caller)
+    page = await inspect.logs(
         context,
         row.agent_work_order_id,
         caller,
@@ -183,7 +178,7 @@ async def get_logs(
 async def get_tasks(request: Request, agent_work_order_id: OrderIdPath) -> Response:
     """Every task with its state, outputs and failure, in reading order."""
     context, caller = context_of(request), caller_of(request)
-    row = _row(context, agent_work_order_id, caller)
+    row = await _row(context, agent_work_order_id, caller)
     found = await inspect.tasks(context, row.agent_work_order_id, caller)
     return views.answer(
         {
@@ -193,5 +188,5 @@ async def get_tasks(request: Request, agent_work_order_id: OrderIdPath) -> Respo
     )
 
 
-def _row(context: Context, wanted: str, caller: Caller) -> OrderRecord:
-    return find.record_of(context, wanted, caller)
+async def _row(context: Context, wanted: str, caller: Caller) -> OrderRecord:
+    return await find.record_of(context, wanted, caller)

@@ -50,11 +50,11 @@ async def get_task(request: Request, task_id: TaskId) -> Response:
 
 
 async def _shown(context: Context, wanted: str, caller: Caller) -> dict[str, Any]:
-    row = find.record_of(context, wanted, caller)
+    row = await find.record_of(context, wanted, caller)
     run = await find.run_of(context, row.agent_work_order_id)
     record = projection.record(run, row.run_seq, context.runs.held_until_ms(run.run_id))
     if not pipeline_tasks.has_ended(record):
         return pipeline_tasks.task_of(record, run, inspect.NO_PROGRESS, ())
     progress = await inspect.progress(context, row)
-    artifacts = inspect.artifacts(context, row.agent_work_order_id, caller)
+    artifacts = await inspect.artifacts(context, row.agent_work_order_id, caller)
     return pipeline_tasks.task_of(record, run, progress, artifacts)

@@ -24,7 +24,7 @@ async def sign_in(request: Request, body: requests.SignInRequest) -> Response:
     token of a link works once."""
     body.check()
     house = house_of(request)
-    proven = _proven(house, body)
+    proven = await _proven(house, body)
     if proven is None:
         request.scope["state"]["count_failure"]()
         raise auth.key_unknown() if body.token is None else _link_invalid()
@@ -63,11 +63,11 @@ async def make_link(request: Request) -> Response:
     return views.answer({"path": f"{SIGN_IN_PATH}#{token}", "expires_at": iso(until_ms)}, 201)
 
 
-def _proven(house: House, body: requests.SignInRequest) -> auth.Identity | None:
+async def _proven(house: House, body: requests.SignInRequest) -> auth.Identity | None:
     if body.key is not None:
-        return auth.holder_of_key(house, body.key)
+        return await auth.holder_of_key(house, body.key)
     holder = house.links.take(body.token or "")
-    return None if holder is None else auth.of_holder(house, holder)
+    return None if holder is None else await auth.of_holder(house, holder)
 
 
 def _way(body: requests.SignInRequest) -> str:

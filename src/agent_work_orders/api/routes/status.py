@@ -70,7 +70,7 @@ async def status(request: Request) -> Response:
                     "configured" if house.settings.agents.anthropic_api_key else "missing"
                 ),
             },
-            "work_orders": _counts(house, caller),
+            "work_orders": await _counts(house, caller),
             "approvals_asked": len(await approvals.asked(house.context, caller, 500)),
             "engine": engine,
             "journal": _journal(house),
@@ -120,14 +120,14 @@ def _github(house: House, caller: Caller) -> views.Json | None:
     }
 
 
-def _counts(house: House, caller: Caller) -> dict[str, int]:
+async def _counts(house: House, caller: Caller) -> dict[str, int]:
     """By status, of the orders that the caller may see."""
     if caller.repositories is None:
-        found = house.context.store.records.counts()
+        found = await house.context.store.records.counts()
         return {one.value: found.get(one.value, 0) for one in AgentWorkOrderStatus}
-    return {
-        one.value: inspect.page(
-            house.context, caller, OrderFilter(status=(one.value,)), limit=1
-        ).total_count
-        for one in AgentWorkOrderStatus
-    }
+    counts = {}
+    for one in AgentWorkOrderStatus:
+        wanted = OrderFilter(status=(one.value,))
+        page = await inspect.page(house.context, caller, wanted, limit=1)
+        counts[one.value] = page.total_count
+    return counts

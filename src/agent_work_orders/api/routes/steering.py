@@ -23,7 +23,7 @@ async def send_prompt(
     """Send a prompt to an order at work; the agent gets it at its next turn."""
     body.check(agent_work_order_id)
     context, caller = context_of(request), caller_of(request)
-    row = find.record_of(context, agent_work_order_id, caller)
+    row = await find.record_of(context, agent_work_order_id, caller)
     prompt_id = await steer.prompt(context, row.agent_work_order_id, body.prompt_text, caller)
     return views.answer(
         {

@@ -103,7 +103,7 @@ async def list_versions(request: Request, name: Name) -> Response:
     caller_of(request).need("read")
     context = context_of(request)
     known = workflows.find(context, name)
-    kept = context.store.versions.history(known.definition.name)
+    kept = await context.store.versions.history(known.definition.name)
     return views.answer(
         {"name": known.definition.name, "versions": [views.version(one) for one in kept]}
     )

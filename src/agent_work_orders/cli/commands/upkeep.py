@@ -93,8 +93,10 @@ def audit_list(
 
     async def ask() -> list[Json]:
         async with open_archive(setting.load(home=home)) as context:
-            wanted = order and find.record_of(context, order, LOCAL_OPERATOR).agent_work_order_id
-            rows = context.store.audit.page(after=after, limit=limit, order_id=wanted)
+            wanted = (
+                order and (await find.record_of(context, order, LOCAL_OPERATOR)).agent_work_order_id
+            )
+            rows = await context.store.audit.page(after=after, limit=limit, order_id=wanted)
             return [views.audit(row) for row in rows]
 
     found = wait_for(ask())
@@ -116,7 +118,6 @@ def _about(entry: Json) -> str:
 @guarded
 def audit_verify(home: options.Home = None, as_json: options.Json = False) -> None:
     """Check that no row of the audit log was changed or removed. Exits 1 if one was."""
-    import asyncio
 
     from agent_work_orders import settings as setting
     from agent_work_orders.bootstrap import open_archive
@@ -124,7 +125,7 @@ def audit_verify(home: options.Home = None, as_json: options.Json = False) -> No
 
     async def ask() -> object:
         async with open_archive(setting.load(home=home)) as context:
-            return await asyncio.to_thread(context.store.audit.verify)
+            return await context.store.audit.verify()
 
     broken = wait_for(ask())
     if as_json:

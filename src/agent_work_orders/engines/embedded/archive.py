@@ -13,7 +13,7 @@ class ArchivedRuns:
         self._journal = journal
 
     async def run(self, run_id: str) -> Run | None:
-        loaded = self._journal.load_run(run_id)
+        loaded = await self._journal.load_run(run_id)
         if isinstance(loaded, Quarantined):
             raise set_aside(loaded)
         return None if loaded is None else restore(loaded, {}).run

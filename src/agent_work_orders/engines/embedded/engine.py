@@ -47,7 +47,7 @@ class EmbeddedEngine:
         clock: Clock,
         *,
         limits: Limits | None = None,
-        starts: Starts = lambda _since_ms: (),
+        starts: Starts | None = None,
         takes: Takes = lambda _order_id: True,
         first: First | None = None,
     ) -> None:
@@ -59,6 +59,7 @@ class EmbeddedEngine:
         self._starts = starts
         self._observers: list[Observer] = []
         self._memory = Memory(journal, takes, self._forgotten)
+        self.here, self.find = self._memory.here, self._memory.find
         self._lanes: Lanes[Job] = Lanes(self._limits)
         self._alarm = Alarm(clock, self._fire)
         self.ahead = Ahead()
@@ -66,17 +67,14 @@ class EmbeddedEngine:
         self._epoch = 0
         self._state = "new"
         self._reason = ""
-        self._halted_by = ""
-        """The code of what halted it: the words may name places of this machine."""
+        self._halted_by = ""  # the code: the words may name places of this machine
         self._recovery: asyncio.Task[None] | None = None
         self._rate_wake: asyncio.TimerHandle | None = None
 
     # -- the contract
 
     async def start(self) -> None:
-        self._epoch = self._journal.next_epoch()
-        self._state = "running"
-        self._take_up()
+        await self._take_up()
 
     async def stop(self, *, drain_s: float = 30.0) -> None:
         if self._state == "stopped":
@@ -94,36 +92,38 @@ class EmbeddedEngine:
 
     async def submit(self, run_id: str, plan: Plan, submitted: on.Submitted) -> Run:
         self._check_open(new=True)
-        kept = self.find(run_id)
+        kept = await self.find(run_id)
         if kept is None:
             new = KeptRun(fresh(run_id, plan, submitted.plan_hash), 0)
             new.first = self._first
             step = await self.ahead.step(new, submitted)
+            kept = await self.find(run_id)
             self._check_open(new=True)
-            kept = self.find(run_id) or self._begun(new, submitted, step)
+            kept = kept or self._begun(new, submitted, step)
         await kept.saved()
         return kept.durable
 
     async def post(self, run_id: str, event: on.AnyEvent) -> bool:
         self._check_open()
-        kept = self._known(run_id)
+        kept = await self._known(run_id)
         step = await self.ahead.step(kept, event)
+        now = await self._known(run_id)
         self._check_open()
-        if self._known(run_id) is not kept:  # loaded anew, after trouble
-            kept, step = self._known(run_id), None
+        if now is not kept:  # loaded anew, after trouble
+            kept, step = now, None
         taken = self.apply(kept, event, step=step)
         # Also an event that changed nothing may rest on one that is not durable yet.
         await kept.saved()
         return taken
 
-    def _known(self, run_id: str) -> KeptRun:
-        kept = None if run_id in self._memory.left else self.find(run_id)
+    async def _known(self, run_id: str) -> KeptRun:
+        kept = None if run_id in self._memory.left else await self.find(run_id)
         if kept is None:
             raise NotFound("run_unknown", f"there is no run {run_id}", hint="See `awo list`.")
         return kept
 
     async def run(self, run_id: str) -> Run | None:
-        kept = self.find(run_id)
+        kept = await self.find(run_id)
         return None if kept is None else kept.durable
 
     def observe(self, observer: Observer) -> None:
@@ -309,18 +309,20 @@ class EmbeddedEngine:
         run_id = kept.run.run_id
         self._lanes.enqueue(kept.ticket, Job(run_id, name, effect), (run_id, name))
 
-    def find(self, run_id: str) -> KeptRun | None:
-        return self._memory.find(run_id)
-
     def _forgotten(self, kept: KeptRun) -> None:
         if kept.run.parent is None:
             self._lanes.forget(kept.ticket)
 
     # -- taking up, timers, trouble
 
-    def _take_up(self) -> None:
-        self._lanes.remember(self._starts(self._clock.now_ms() - 3_600_000))
-        for one, row in self._memory.load():
+    async def _take_up(self) -> None:
+        """Everything is read before the engine runs: nobody meets a run that is not taken up."""
+        self._epoch = await self._journal.next_epoch()
+        if self._starts is not None:
+            self._lanes.remember(await self._starts(self._clock.now_ms() - 3_600_000))
+        loaded = await self._journal.load_open()
+        self._state, self._reason, self._halted_by = "running", "", ""
+        for one, row in self._memory.take(loaded):
             self._resume(one, row)
         self.pump()
 
@@ -394,6 +396,4 @@ class EmbeddedEngine:
                 self._reason = str(error)
         self._lanes = Lanes(self._limits)
         self._alarm = Alarm(self._clock, self._fire)
-        self._epoch = self._journal.next_epoch()
-        self._state, self._reason, self._halted_by = "running", "", ""
-        self._take_up()
+        await self._take_up()

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Awaitable, Callable, Hashable, Iterable
 from typing import Generic, TypeVar
 
 import msgspec
@@ -40,7 +40,7 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     metered: bool = True
 
 
-Starts = Callable[[int], Iterable[tuple[Ticket, int]]]
+Starts = Callable[[int], Awaitable[Iterable[tuple[Ticket, int]]]]
 """Orders begun since a moment, oldest first: what the rate limits must remember at a restart."""
 Takes = Callable[[str], bool]
 """Whether the open runs of an order are taken up. Others can be read, and stay as they are."""

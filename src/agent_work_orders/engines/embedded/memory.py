@@ -9,7 +9,7 @@ from agent_work_orders import ids
 from agent_work_orders.engines.embedded.archive import set_aside
 from agent_work_orders.engines.embedded.kept_run import KeptRun, restore
 from agent_work_orders.engines.embedded.lanes import Takes
-from agent_work_orders.state_manager.journal import Journal, LoadedRun, Quarantined
+from agent_work_orders.state_manager.journal import Journal, Loaded, LoadedRun, Quarantined
 from agent_work_orders.workflow_engine import effects
 from agent_work_orders.workflow_engine.plan import Plan
 
@@ -31,22 +31,30 @@ class Memory:
         self._ended: OrderedDict[str, KeptRun] = OrderedDict()
         self._plans: dict[bytes, Plan] = {}
 
-    def find(self, run_id: str) -> KeptRun | None:
-        """Conflict `run_quarantined`."""
+    def here(self, run_id: str) -> KeptRun | None:
+        """A run that is in memory: every open one is. Conflict `run_quarantined`."""
         if run_id in self.quarantined:
             raise set_aside(self.quarantined[run_id])
         kept = self.open.get(run_id)
+        if kept is None and run_id in self._ended:
+            kept = self._taken(run_id, self._ended.pop(run_id))
+        return kept
+
+    async def find(self, run_id: str) -> KeptRun | None:
+        """Any run, read from the journal if need be. Conflict `run_quarantined`."""
+        kept = self.here(run_id)
         if kept is not None:
             return kept
-        kept = self._ended.pop(run_id, None)
-        if kept is None:
-            loaded = self._journal.load_run(run_id)
-            if isinstance(loaded, Quarantined):
-                self.quarantined[run_id] = loaded
-                return self.find(run_id)
-            if loaded is None:
-                return None
-            kept = restore(loaded, self._plans)
+        loaded = await self._journal.load_run(run_id)
+        kept = self.here(run_id)
+        if kept is not None:  # begun or read by somebody else meanwhile: there is only one
+            return kept
+        if isinstance(loaded, Quarantined):
+            self.quarantined[run_id] = loaded
+            raise set_aside(loaded)
+        return None if loaded is None else self._taken(run_id, restore(loaded, self._plans))
+
+    def _taken(self, run_id: str, kept: KeptRun) -> KeptRun:
         if run_id in self.left:
             return kept
         self.open[run_id] = kept
@@ -69,10 +77,9 @@ class Memory:
             if len(self._ended) > KEEP_ENDED:
                 self._ended.popitem(last=False)
 
-    def load(self) -> list[tuple[KeptRun, LoadedRun]]:
-        """Read everything open anew, as the journal has it."""
+    def take(self, loaded: Loaded) -> list[tuple[KeptRun, LoadedRun]]:
+        """Everything open anew, as the journal has it."""
         self._ended.clear()
-        loaded = self._journal.load_open()
         self.quarantined = {broken.run_id: broken for broken in loaded.quarantined}
         own = {ids.order_of(run_id) for run_id in self.open}  # what began here, after trouble
         orders = {row.run_id: ids.order_of(row.run_id) for row in loaded.runs}

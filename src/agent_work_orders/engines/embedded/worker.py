@@ -114,7 +114,7 @@ class Worker:
 
     async def _perform(self, job: Job, older: asyncio.Task[TaskAnswer] | None) -> TaskAnswer:
         engine, effect = self._engine, job.effect
-        kept = engine.find(job.run_id)
+        kept = engine.here(job.run_id)
         assert kept is not None
         if older is not None and not older.done():
             await asyncio.wait([older])
@@ -137,7 +137,7 @@ class Worker:
         engine, effect = self._engine, job.effect
         engine.release()
         answer = self._cancelled(effect.path, effect.attempt) if task.cancelled() else task.result()
-        kept = engine.find(job.run_id)
+        kept = engine.here(job.run_id)
         if engine.accepting and kept is not None and engine.ahead.large(kept, answer):
             self._spawn(self._answer(job, kept, answer))
         else:
@@ -151,12 +151,12 @@ class Worker:
         except asyncio.CancelledError:
             self._forget(job)
             raise
-        loaded_anew = self._engine.find(job.run_id) is not kept
+        loaded_anew = self._engine.here(job.run_id) is not kept
         self._answered(job, answer, None if loaded_anew else step)
 
     def _answered(self, job: Job, answer: TaskAnswer, step: Step | None = None) -> None:
         self._forget(job)
-        kept = self._engine.find(job.run_id)
+        kept = self._engine.here(job.run_id)
         if self._engine.accepting and kept is not None:
             self._engine.apply(kept, answer, done=job.effect_id, step=step)
 
@@ -188,7 +188,7 @@ class Worker:
 
     async def _start_child(self, kept: KeptRun, effect_id: str, effect: ask.StartChild) -> None:
         engine, now_ms = self._engine, self._clock.now_ms()
-        if engine.find(effect.run_id) is None:
+        if await engine.find(effect.run_id) is None:
             plan = kept.run.plan.children[effect.workflow]
             try:
                 given = declared.accept(plan.inputs, effect.inputs)
@@ -212,7 +212,7 @@ class Worker:
         engine.finished(kept, effect_id)
 
     async def _cancel_child(self, kept: KeptRun, effect_id: str, effect: ask.CancelChild) -> None:
-        child = self._engine.find(effect.run_id)
+        child = await self._engine.find(effect.run_id)
         event = on.CancelAsked(at_ms=self._clock.now_ms(), by="parent")
         if child is not None:
             self._engine.apply(child, event)
@@ -223,7 +223,7 @@ class Worker:
     async def _roll_back_child(
         self, kept: KeptRun, effect_id: str, effect: ask.RollbackChild
     ) -> None:
-        child = self._engine.find(effect.run_id)
+        child = await self._engine.find(effect.run_id)
         now_ms = self._clock.now_ms()
         asked = child is not None and self._engine.apply(
             child, on.RollbackAsked(at_ms=now_ms, by="parent")
@@ -235,7 +235,7 @@ class Worker:
         self._engine.finished(kept, effect_id)
 
     async def _tell_parent(self, kept: KeptRun, effect_id: str, effect: ask.Finish) -> None:
-        parent = None if effect.parent is None else self._engine.find(effect.parent.run_id)
+        parent = None if effect.parent is None else await self._engine.find(effect.parent.run_id)
         if parent is not None and effect.parent is not None:
             event = on.ChildFinished(
                 at_ms=self._clock.now_ms(),

@@ -204,7 +204,7 @@ class WorkOrderWorkflow:
             case ask.Perform():
                 job, older = Job(effect.attempt), self._jobs.get(effect.path)
                 self._jobs[effect.path] = job
-                self._spawn(self._perform(effect, job, older))
+                self._keep(asyncio.create_task(self._perform(effect, job, older)))
             case ask.CancelRunning():
                 self._stop(effect)
             case ask.SetTimer():
@@ -228,15 +228,13 @@ class WorkOrderWorkflow:
             case _:
                 pass
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.create_task(work)
+    def _keep(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return task
 
     def _send(self, work: Coroutine[Any, Any, Any]) -> None:
         self._others += 1
-        self._spawn(self._counted(work))
+        self._keep(asyncio.create_task(self._counted(work)))
 
     async def _counted(self, work: Coroutine[Any, Any, Any]) -> None:
         try:
@@ -245,7 +243,9 @@ class WorkOrderWorkflow:
             self._others -= 1
 
     def _set_timer(self, timer: str, at_ms: int) -> None:
-        self._timers[timer] = (at_ms, self._spawn(self._ring(timer, at_ms)))
+        ringing = asyncio.create_task(self._ring(timer, at_ms))
+        self._keep(ringing)
+        self._timers[timer] = (at_ms, ringing)
 
     async def _ring(self, timer: str, at_ms: int) -> None:
         await asyncio.sleep(max(1, at_ms - _now_ms()) / 1000)

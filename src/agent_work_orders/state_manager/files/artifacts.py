@@ -12,6 +12,7 @@ Rules:
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import hashlib
 import os
@@ -51,16 +52,21 @@ class FileArtifacts:
         self._limit_bytes = limit_bytes
         self._sweep()
 
-    def put(
+    async def put(
         self, order_id: str, path: str, name: str, content: bytes, media_type: str, at_ms: int
     ) -> Artifact:
-        """Blocking: two syncs of the file system and one commit."""
+        """Two syncs of the file system and one commit, so beside the loop."""
         if len(content) > self._limit_bytes:
             raise TooLarge(
                 "artifact_too_large",
                 f"{name[:80]!r} has {len(content)} bytes, {self._limit_bytes} are allowed",
                 hint="Shorten it, or raise the limit of artifacts in the settings.",
             )
+        return await asyncio.to_thread(self._put, order_id, path, name, content, media_type, at_ms)
+
+    def _put(
+        self, order_id: str, path: str, name: str, content: bytes, media_type: str, at_ms: int
+    ) -> Artifact:
         sha256 = hashlib.sha256(content).hexdigest()
         try:
             self._keep(sha256, content)
@@ -86,7 +92,10 @@ class FileArtifacts:
         self._listing.add(artifact)
         return artifact
 
-    def read(self, sha256: str) -> bytes:
+    async def read(self, sha256: str) -> bytes:
+        return await asyncio.to_thread(self._read, sha256)
+
+    def _read(self, sha256: str) -> bytes:
         if not _SHA256.fullmatch(sha256):
             raise _unknown(sha256)
         try:
@@ -101,11 +110,14 @@ class FileArtifacts:
             )
         return content
 
-    def list(self, order_id: str) -> Iterator[Artifact]:
-        return self._listing.of_order(order_id)
+    async def list(self, order_id: str) -> Sequence[Artifact]:
+        return list(self._listing.of_order(order_id))
 
-    def absent(self) -> Sequence[str]:
-        """Contents that are listed and not there. Blocking."""
+    async def absent(self) -> Sequence[str]:
+        """Contents that are listed and not there."""
+        return await asyncio.to_thread(self._absent)
+
+    def _absent(self) -> Sequence[str]:
         return [one for one in self._listing.contents() if not self._place(one).is_file()]
 
     def _place(self, sha256: str) -> Path:

@@ -79,15 +79,15 @@ class SqliteApprovals:
 
         return await self._writer.submit(settle)
 
-    def get(self, approval_id: str) -> ApprovalRecord | None:
+    async def get(self, approval_id: str) -> ApprovalRecord | None:
         row = self._readers.row(_SQL["get_approval"], (storable(approval_id),))
         return None if row is None else one_row(_record, row, "approvals")
 
-    def of_order(self, order_id: str) -> Sequence[ApprovalRecord]:
+    async def of_order(self, order_id: str) -> Sequence[ApprovalRecord]:
         rows = self._readers.rows(_SQL["approvals_of_order"], (storable(order_id),))
         return readable(_record, rows, "approvals")
 
-    def asked(self, limit: int = 100) -> Sequence[ApprovalRecord]:
+    async def asked(self, limit: int = 100) -> Sequence[ApprovalRecord]:
         rows = self._readers.rows(_SQL["asked_approvals"], (limit,))
         return readable(_record, rows, "approvals")
 

@@ -6,6 +6,7 @@ keep the rows from being changed by mistake, the chain shows when it was done on
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Sequence
 from typing import Any
@@ -52,13 +53,16 @@ class SqliteAudit:
         rows = await self._writer.submit(lambda connection: append_rows(connection, [values]))
         return _row(rows[0])
 
-    def page(
+    async def page(
         self, *, after: int = 0, limit: int = 100, order_id: str | None = None
     ) -> Sequence[AuditRow]:
         rows = self._readers.rows(_SQL["audit_after"], (after, storable(order_id or ""), limit))
         return [_legible(row) for row in rows]
 
-    def verify(self) -> AuditBreak | None:
+    async def verify(self) -> AuditBreak | None:
+        return await asyncio.to_thread(self._first_break)
+
+    def _first_break(self) -> AuditBreak | None:
         n, chain = 0, START
         with self._readers.connection() as connection:
             last, head = meta.get(connection, "audit_n"), meta.get(connection, "audit_chain")

@@ -24,11 +24,11 @@ class SqliteBranches:
         row = sealed("branches", values)
         await self._writer.submit(lambda connection: connection.execute(_SQL["put_branch"], row))
 
-    def get(self, order_id: str) -> Branch | None:
+    async def get(self, order_id: str) -> Branch | None:
         row = self._readers.row(_SQL["get_branch"], (storable(order_id),))
         return None if row is None else one_row(_branch, row, "branches")
 
-    def all(self) -> Sequence[Branch]:
+    async def all(self) -> Sequence[Branch]:
         return readable(_branch, self._readers.rows(_SQL["all_branches"]), "branches")
 
 

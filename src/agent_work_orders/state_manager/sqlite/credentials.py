@@ -48,7 +48,7 @@ class SqliteCredentials:
             )
         )
 
-    def all(self) -> Sequence[KeptCredential]:
+    async def all(self) -> Sequence[KeptCredential]:
         return readable(_kept, self._readers.rows(_SQL["all_credentials"]), "credentials")
 
 

@@ -94,7 +94,7 @@ class SqliteDeliveries:
 
     async def take(self, delivery_id: str, event: str, body: bytes, at_ms: int) -> bool:
         if self._count + self._arriving >= self._limit:
-            if self.taken(delivery_id):
+            if await self.taken(delivery_id):
                 return False
             raise _full(self._limit)
         item = _Taken(row=(delivery_id, event, at_ms, body))
@@ -114,7 +114,7 @@ class SqliteDeliveries:
 
         await self._write(note)
 
-    def waiting(self, limit: int = 100, *, after: int = 0) -> list[Delivery]:
+    async def waiting(self, limit: int = 100, *, after: int = 0) -> list[Delivery]:
         while True:
             with self._readers.connection() as connection:
                 found = connection.execute(_SQL["waiting_sizes"], (after, limit))
@@ -186,17 +186,17 @@ class SqliteDeliveries:
         self._count = self._counted()
         return gone
 
-    def page(
+    async def page(
         self, *, state: State | None = None, before: int | None = None, limit: int = 100
     ) -> list[DeliveryRecord]:
         asked = (_LAST if before is None else before, state or "", limit)
         return [_record(row) for row in self._readers.rows(_SQL["page_deliveries"], asked)]
 
-    def taken(self, delivery_id: str) -> bool:
+    async def taken(self, delivery_id: str) -> bool:
         rows = self._known(delivery_id)
         return any(_holds(row) and not _noted(_Row._make(row[:-1])) for row in rows)
 
-    def find(self, delivery_id: str) -> DeliveryRecord | None:
+    async def find(self, delivery_id: str) -> DeliveryRecord | None:
         rows = self._known(delivery_id)
         return _record(rows[0]) if rows else None
 

@@ -38,11 +38,13 @@ class SqliteFeed:
             pass  # the journal says so itself; those who listen now still get the row
         return row
 
-    def after(self, n: int, limit: int = 500, order_id: str | None = None) -> Sequence[FeedRow]:
+    async def after(
+        self, n: int, limit: int = 500, order_id: str | None = None
+    ) -> Sequence[FeedRow]:
         rows = self._readers.rows(_SQL["feed_after"], (n, order_id or "", limit))
         return [_row(row) for row in onward(rows, n)]
 
-    def oldest(self) -> int:
+    async def oldest(self) -> int:
         row = self._readers.row(_SQL["feed_oldest"])
         return int(row[0]) if row else 0
 

@@ -48,7 +48,10 @@ class SqliteJournal:
         self._writer.collect_lazily(self._commits, advance)
         self._heads.moved(advance)
 
-    def load_open(self) -> Loaded:
+    async def load_open(self) -> Loaded:
+        return await asyncio.to_thread(self._load_open)
+
+    def _load_open(self) -> Loaded:
         runs: list[LoadedRun] = []
         quarantined: list[Quarantined] = []
         with self._readers.connection() as connection:
@@ -65,7 +68,7 @@ class SqliteJournal:
                     quarantined.append(loaded)
         return Loaded(runs=tuple(runs), quarantined=tuple(quarantined))
 
-    def load_run(self, run_id: str) -> LoadedRun | Quarantined | None:
+    async def load_run(self, run_id: str) -> LoadedRun | Quarantined | None:
         with self._readers.connection() as connection:
             row = connection.execute(_SQL["find_head"], (run_id,)).fetchone()
             if row is None:
@@ -73,7 +76,9 @@ class SqliteJournal:
             head = _head(row)
             return Loader(connection).load(head, in_full=True) if isinstance(head, Head) else head
 
-    def events(self, run_id: str, after_seq: int = 0, limit: int = 1000) -> Sequence[EventRow]:
+    async def events(
+        self, run_id: str, after_seq: int = 0, limit: int = 1000
+    ) -> Sequence[EventRow]:
         head = self._find_head(run_id)
         if head is None:
             return ()
@@ -83,11 +88,14 @@ class SqliteJournal:
             for seq, at_ms, kind, body, _ in rows
         ]
 
-    def run_ids(self, after: str = "", limit: int = 1000) -> Sequence[str]:
+    async def run_ids(self, after: str = "", limit: int = 1000) -> Sequence[str]:
         rows = self._readers.rows(_SQL["run_ids"], (after, limit))
         return [row[0] for row in onward(rows, after)]
 
-    def verify(self) -> Sequence[Quarantined]:
+    async def verify(self) -> Sequence[Quarantined]:
+        return await asyncio.to_thread(self._verify)
+
+    def _verify(self) -> Sequence[Quarantined]:
         with self._readers.connection() as connection:
             loader = Loader(connection)
             heads = connection.execute(_SQL["all_heads"]).fetchall()
@@ -103,7 +111,7 @@ class SqliteJournal:
             ]
         return [one for one in broken if one is not None] + orphans
 
-    def next_epoch(self) -> int:
+    async def next_epoch(self) -> int:
         """One more life of the server, past every lease that was ever given."""
 
         def advance(connection: sqlite3.Connection) -> int:
@@ -112,7 +120,7 @@ class SqliteJournal:
             meta.put(connection, "epoch", epoch)
             return epoch
 
-        return self._writer.run(advance)
+        return await self._writer.submit(advance)
 
     async def reopen(self) -> None:
         await self._writer.reopen()

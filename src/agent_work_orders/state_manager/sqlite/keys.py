@@ -58,7 +58,7 @@ class SqliteKeys:
         await self._writer.submit(lambda connection: connection.execute(_SQL["put_api_key"], row))
         return key, f"{key.key_id}.{secret}"
 
-    def authenticate(self, token: str) -> ApiKey | None:
+    async def authenticate(self, token: str) -> ApiKey | None:
         if len(token) > _MAX_TOKEN:
             return None
         key_id, _, secret = storable(token).partition(".")
@@ -90,7 +90,7 @@ class SqliteKeys:
 
         return await self._writer.submit(revoke)
 
-    def all(self) -> Sequence[ApiKey]:
+    async def all(self) -> Sequence[ApiKey]:
         return readable(key_of, self._readers.rows(_SQL["all_api_keys"]), "api_keys")
 
     def _note_use(self, key: ApiKey) -> None:

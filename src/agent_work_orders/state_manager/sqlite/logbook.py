@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -76,7 +77,7 @@ class SqliteLogbook:
             pass  # the journal says so itself; the JSONL file still has the line
         return entry
 
-    def page(
+    async def page(
         self,
         order_id: str,
         wanted: LogFilter = EVERY_LINE,
@@ -86,9 +87,15 @@ class SqliteLogbook:
         descending: bool = False,
     ) -> LogPage:
         check_page(limit, offset)
+        query = _SQL["page_log_entries_newest" if descending else "page_log_entries"]
+        # A search or a far page reads much of a long log; nobody else should wait for it.
+        return await asyncio.to_thread(self._page, query, order_id, wanted, limit, offset)
+
+    def _page(
+        self, query: str, order_id: str, wanted: LogFilter, limit: int, offset: int
+    ) -> LogPage:
         order_id, level = storable(order_id), storable(wanted.level or "")
         text = anywhere(wanted.text) if wanted.text else ""
-        query = _SQL["page_log_entries_newest" if descending else "page_log_entries"]
         with self._readers.connection() as connection:
             if level or text:
                 counted = connection.execute(_SQL["count_log_entries"], (order_id, level, text))
@@ -117,7 +124,7 @@ class SqliteLogbook:
             self._counted.popitem(last=False)
         return known + int(more)
 
-    def after(self, order_id: str, n: int, limit: int = 100) -> Sequence[LogEntry]:
+    async def after(self, order_id: str, n: int, limit: int = 100) -> Sequence[LogEntry]:
         check_page(limit, 0)
         rows = self._readers.rows(_SQL["log_entries_after"], (storable(order_id), n, limit))
         return [_entry(row) for row in onward(rows, n, column=1)]

@@ -25,7 +25,7 @@ class SqliteQuota:
         self._readers = readers
         self._unsaved: dict[str, str] = {}
 
-    def load(self) -> list[str]:
+    async def load(self) -> list[str]:
         return readable(lambda row: str(row[1]), self._readers.rows(_SQL["all_quota"]), "quota")
 
     def save(self, credential: str, state: str) -> None:

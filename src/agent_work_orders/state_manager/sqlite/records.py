@@ -5,6 +5,7 @@ Every value is a parameter; what cannot be one (the column to sort by) comes fro
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -87,11 +88,11 @@ class SqliteRecords:
     def upsert_lazily(self, record: OrderRecord) -> None:
         self._writer.collect_lazily(self._lines, record)
 
-    def get(self, order_id: str) -> OrderRecord | None:
+    async def get(self, order_id: str) -> OrderRecord | None:
         row = self._readers.row(_SQL["get_order"], (storable(order_id),))
         return None if row is None else _legible(row)
 
-    def find_by_prefix(self, prefix: str) -> Sequence[str]:
+    async def find_by_prefix(self, prefix: str) -> Sequence[str]:
         if not is_order_prefix(prefix):
             raise BadRequest(
                 "order_prefix_invalid",
@@ -104,7 +105,7 @@ class SqliteRecords:
         rows = self._readers.rows(_SQL["ids_in_range"], (start, start + "{", MAX_CANDIDATES))
         return [row[0] for row in rows]
 
-    def page(
+    async def page(
         self,
         wanted: OrderFilter = EVERY_ORDER,
         *,
@@ -122,8 +123,14 @@ class SqliteRecords:
                 field="order_by",
             )
         check_page(limit, offset)
-        where, values = _where(wanted)
         direction = "DESC" if descending else "ASC"
+        # A search or a far page reads much of a long list; nobody else should wait for it.
+        return await asyncio.to_thread(self._page, wanted, column, direction, limit, offset)
+
+    def _page(
+        self, wanted: OrderFilter, column: str, direction: str, limit: int, offset: int
+    ) -> OrderPage:
+        where, values = _where(wanted)
         with self._readers.connection() as connection:
             total = connection.execute(f"SELECT count(*) FROM orders{where}", values).fetchone()[0]
             rows = connection.execute(
@@ -138,7 +145,7 @@ class SqliteRecords:
             has_more=bool(rows) and offset + len(rows) < total,
         )
 
-    def counts(self) -> dict[str, int]:
+    async def counts(self) -> dict[str, int]:
         rows = self._readers.rows(_SQL["status_counts"])
         return {str(status): number for status, number in rows}
 

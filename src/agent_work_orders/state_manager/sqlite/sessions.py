@@ -61,7 +61,7 @@ class SqliteSessions:
         await self._writer.submit(write)
         return session, secret
 
-    def authenticate(self, secret: str) -> Session | None:
+    async def authenticate(self, secret: str) -> Session | None:
         if not 0 < len(secret) <= _MAX_SECRET:
             return None
         row = self._readers.row(_SQL["get_session"], (_digest(storable(secret)),))

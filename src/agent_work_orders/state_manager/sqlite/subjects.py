@@ -39,11 +39,11 @@ class SqliteSubjects:
 
         await self._writer.submit(add)
 
-    def of_order(self, order_id: str) -> OrderSubject | None:
+    async def of_order(self, order_id: str) -> OrderSubject | None:
         row = self._readers.row(_SQL["get_subject"], (storable(order_id),))
         return None if row is None else one_row(_subject, row, "order_subjects")
 
-    def about(
+    async def about(
         self, repository_id: int, subject: str | None = None, limit: int = 1_000
     ) -> list[OrderSubject]:
         asked = (repository_id, storable(subject or ""), limit)

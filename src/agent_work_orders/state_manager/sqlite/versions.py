@@ -65,20 +65,20 @@ class SqliteVersions:
 
         return await self._writer.submit(restore)
 
-    def latest(self, name: str) -> WorkflowVersion | None:
+    async def latest(self, name: str) -> WorkflowVersion | None:
         return self._one("latest_version", storable(name))
 
-    def get(self, name: str, version: int) -> WorkflowVersion | None:
+    async def get(self, name: str, version: int) -> WorkflowVersion | None:
         return self._one("get_version", storable(name), version)
 
-    def by_hash(self, hash: str) -> WorkflowVersion | None:
+    async def by_hash(self, hash: str) -> WorkflowVersion | None:
         return self._one("version_by_hash", storable(hash))
 
-    def history(self, name: str) -> Sequence[WorkflowVersion]:
+    async def history(self, name: str) -> Sequence[WorkflowVersion]:
         rows = self._readers.rows(_SQL["version_history"], (storable(name),))
         return readable(_version, rows, "workflow_versions")
 
-    def names(self) -> Sequence[WorkflowVersion]:
+    async def names(self) -> Sequence[WorkflowVersion]:
         rows = self._readers.rows(_SQL["latest_versions"])
         return readable(_version, rows, "workflow_versions")
 

@@ -60,8 +60,8 @@ def effect(run_id: str, effect_id: str, lease: int | None = None) -> EffectRow:
     return EffectRow(run_id=run_id, effect_id=effect_id, body=effect_id.encode(), lease=lease)
 
 
-def loaded(journal: Journal, run_id: str) -> LoadedRun:
-    found = journal.load_run(run_id)
+async def loaded(journal: Journal, run_id: str) -> LoadedRun:
+    found = await journal.load_run(run_id)
     assert isinstance(found, LoadedRun), found
     return found
 
@@ -77,7 +77,7 @@ async def refusal(journal: Journal, wanted: Commit) -> str:
 
 def refused_at_once(journal: Journal, wanted: Commit) -> str:
     try:
-        journal.append(wanted)
+        _ = journal.append(wanted)
     except AgentWorkOrdersError as error:
         return error.code
     return "accepted"
@@ -86,10 +86,10 @@ def refused_at_once(journal: Journal, wanted: Commit) -> str:
 class JournalConformance:
     async def test_an_empty_journal_has_nothing(self, world: World) -> None:
         journal = await world.open()
-        assert journal.load_open().runs == ()
-        assert journal.load_run("wo-a") is None
-        assert list(journal.events("wo-a")) == []
-        assert list(journal.verify()) == []
+        assert (await journal.load_open()).runs == ()
+        assert await journal.load_run("wo-a") is None
+        assert list(await journal.events("wo-a")) == []
+        assert list(await journal.verify()) == []
 
     async def test_a_commit_is_found_whole(self, world: World) -> None:
         journal = await world.open()
@@ -101,13 +101,13 @@ class JournalConformance:
             plan=("hash", b"the plan"),
         )
         await journal.append(first)
-        run = loaded(journal, "wo-a")
+        run = await loaded(journal, "wo-a")
         assert run.events == first.events
         assert run.effects == first.effects
         assert run.timers == first.set_timers
         assert run.plan == b"the plan"
         assert run.snapshot is None
-        assert journal.load_open().runs == (run,)
+        assert (await journal.load_open()).runs == (run,)
 
     async def test_acknowledged_commits_survive_a_crash(self, world: World) -> None:
         journal = await world.open()
@@ -115,16 +115,16 @@ class JournalConformance:
             await journal.append(commit("wo-a", seq))
         await world.crash()
         journal = await world.open()
-        assert [row.seq for row in loaded(journal, "wo-a").events] == [1, 2, 3, 4, 5]
+        assert [row.seq for row in (await loaded(journal, "wo-a")).events] == [1, 2, 3, 4, 5]
         await journal.append(commit("wo-a", 6))
-        assert len(loaded(journal, "wo-a").events) == 6
+        assert len((await loaded(journal, "wo-a")).events) == 6
 
     async def test_commits_keep_the_order_of_the_calls(self, world: World) -> None:
         journal = await world.open()
         waiting = [journal.append(commit("wo-a", seq)) for seq in range(1, 201)]
         await waiting[-1]
         assert all(waiter.done() for waiter in waiting)
-        assert [row.seq for row in journal.events("wo-a")] == list(range(1, 201))
+        assert [row.seq for row in await journal.events("wo-a")] == list(range(1, 201))
 
     async def test_many_runs_share_groups_and_stay_apart(self, world: World) -> None:
         journal = await world.open()
@@ -132,7 +132,7 @@ class JournalConformance:
         await asyncio.gather(
             *(journal.append(commit(name, seq)) for seq in range(1, 11) for name in names)
         )
-        runs = journal.load_open().runs
+        runs = (await journal.load_open()).runs
         assert sorted(run.run_id for run in runs) == sorted(names)
         assert {len(run.events) for run in runs} == {10}
 
@@ -143,24 +143,24 @@ class JournalConformance:
         await journal.append(commit("wo-a", 2))
         await world.crash()
         journal = await world.open()
-        assert [row.seq for row in loaded(journal, "wo-a").events] == [1, 2]
-        assert len(loaded(journal, "wo-b").events) == 1
+        assert [row.seq for row in (await loaded(journal, "wo-a")).events] == [1, 2]
+        assert len((await loaded(journal, "wo-b")).events) == 1
 
     async def test_a_lazy_commit_is_written_without_another(self, world: World) -> None:
         journal = await world.open()
         journal.append_lazily(commit("wo-a", 1))
         for _ in range(200):
-            if journal.load_run("wo-a") is not None:
+            if await journal.load_run("wo-a") is not None:
                 break
             await asyncio.sleep(0.01)
-        assert len(loaded(journal, "wo-a").events) == 1
+        assert len((await loaded(journal, "wo-a")).events) == 1
 
     async def test_closing_writes_lazy_commits(self, world: World) -> None:
         journal = await world.open()
         journal.append_lazily(commit("wo-a", 1))
         await world.close()
         journal = await world.open()
-        assert len(loaded(journal, "wo-a").events) == 1
+        assert len((await loaded(journal, "wo-a")).events) == 1
 
     async def test_effects_are_due_leased_and_done(self, world: World) -> None:
         journal = await world.open()
@@ -168,9 +168,12 @@ class JournalConformance:
             Commit(run_id="wo-a", effects=(effect("wo-a", "x"), effect("wo-a", "y")))
         )
         await journal.append(Commit(run_id="wo-a", leased_effects=(("x", 7), ("z", 7))))
-        assert loaded(journal, "wo-a").effects == (effect("wo-a", "x", 7), effect("wo-a", "y"))
+        assert (await loaded(journal, "wo-a")).effects == (
+            effect("wo-a", "x", 7),
+            effect("wo-a", "y"),
+        )
         await journal.append(Commit(run_id="wo-a", done_effects=("x", "z")))
-        assert loaded(journal, "wo-a").effects == (effect("wo-a", "y"),)
+        assert (await loaded(journal, "wo-a")).effects == (effect("wo-a", "y"),)
 
     async def test_effects_within_one_group(self, world: World) -> None:
         journal = await world.open()
@@ -187,7 +190,7 @@ class JournalConformance:
             )
         ]
         await asyncio.gather(*waiting)
-        assert loaded(journal, "wo-a").effects == (
+        assert (await loaded(journal, "wo-a")).effects == (
             effect("wo-a", "again"),
             effect("wo-a", "leased", 3),
             effect("wo-a", "old", 3),
@@ -205,22 +208,22 @@ class JournalConformance:
             Commit(run_id="wo-a", set_timers=(timer("c", 5),), clear_timers=("c",)),
         )
         await asyncio.gather(*(journal.append(step) for step in steps))
-        assert loaded(journal, "wo-a").timers == (timer("c", 5), timer("a", 40))
+        assert (await loaded(journal, "wo-a")).timers == (timer("c", 5), timer("a", 40))
 
     async def test_an_ended_run_is_not_open_and_may_open_again(self, world: World) -> None:
         journal = await world.open()
         await journal.append(commit("wo-a", 1))
         await journal.append(Commit(run_id="wo-a", events=(event("wo-a", 2),), ended=True))
-        assert journal.load_open().runs == ()
-        assert len(loaded(journal, "wo-a").events) == 2
+        assert (await journal.load_open()).runs == ()
+        assert len((await loaded(journal, "wo-a")).events) == 2
         await world.close()
         journal = await world.open()
         await journal.append(Commit(run_id="wo-a", events=(event("wo-a", 3),), ended=False))
-        assert [run.run_id for run in journal.load_open().runs] == ["wo-a"]
+        assert [run.run_id for run in (await journal.load_open()).runs] == ["wo-a"]
 
     async def test_loading_starts_from_the_newest_snapshot(self, world: World) -> None:
         journal = await self._with_snapshots(world)
-        for run in (loaded(journal, "wo-a"), journal.load_open().runs[0]):
+        for run in (await loaded(journal, "wo-a"), (await journal.load_open()).runs[0]):
             assert run.snapshot == Snapshot(run_id="wo-a", seq=8, body=b"at 8")
             assert [row.seq for row in run.events] == [9, 10]
 
@@ -228,12 +231,12 @@ class JournalConformance:
         await self._with_snapshots(world)
         await world.close()
         world.change_snapshot("wo-a", 8)
-        run = (await world.open()).load_open().runs[0]
+        run = (await (await world.open()).load_open()).runs[0]
         assert run.snapshot is not None and run.snapshot.seq == 4
         assert [row.seq for row in run.events] == [5, 6, 7, 8, 9, 10]
         await world.close()
         world.change_snapshot("wo-a", 4)
-        run = (await world.open()).load_open().runs[0]
+        run = (await (await world.open()).load_open()).runs[0]
         assert run.snapshot is None
         assert [row.seq for row in run.events] == list(range(1, 11))
 
@@ -259,7 +262,7 @@ class JournalConformance:
         stranger = Commit(run_id="wo-a", events=(event("wo-b", 2),))
         assert refused_at_once(journal, stranger) == "journal_sequence"
         await journal.append(commit("wo-a", 2))
-        assert len(loaded(journal, "wo-a").events) == 2
+        assert len((await loaded(journal, "wo-a")).events) == 2
 
     async def test_a_huge_event_is_refused(self, world: World) -> None:
         journal = await world.open()
@@ -290,11 +293,11 @@ class JournalConformance:
 
     async def _expect_quarantine(self, world: World, *, seq: int) -> None:
         journal = await world.open()
-        everything = journal.load_open()
+        everything = await journal.load_open()
         assert [run.run_id for run in everything.runs] == ["wo-b"]
         assert [(bad.run_id, bad.seq) for bad in everything.quarantined] == [("wo-a", seq)]
-        assert isinstance(journal.load_run("wo-a"), Quarantined)
-        assert [(bad.run_id, bad.seq) for bad in journal.verify()] == [("wo-a", seq)]
+        assert isinstance(await journal.load_run("wo-a"), Quarantined)
+        assert [(bad.run_id, bad.seq) for bad in await journal.verify()] == [("wo-a", seq)]
         await journal.append(commit("wo-b", 3))
 
     async def test_damage_before_a_snapshot_is_found_by_verify(self, world: World) -> None:
@@ -302,14 +305,14 @@ class JournalConformance:
         await world.close()
         world.change_event("wo-a", 1)
         journal = await world.open()
-        assert len(journal.load_open().runs) == 1
-        assert [(bad.run_id, bad.seq) for bad in journal.verify()] == [("wo-a", 1)]
+        assert len((await journal.load_open()).runs) == 1
+        assert [(bad.run_id, bad.seq) for bad in await journal.verify()] == [("wo-a", 1)]
 
     async def test_events_come_in_pages(self, world: World) -> None:
         journal = await world.open()
         await journal.append(commit("wo-a", *range(1, 11)))
-        assert [row.seq for row in journal.events("wo-a", limit=3)] == [1, 2, 3]
-        assert [row.seq for row in journal.events("wo-a", after_seq=8)] == [9, 10]
+        assert [row.seq for row in await journal.events("wo-a", limit=3)] == [1, 2, 3]
+        assert [row.seq for row in await journal.events("wo-a", after_seq=8)] == [9, 10]
 
     async def test_all_runs_are_listed(self, world: World) -> None:
         journal = await world.open()
@@ -317,16 +320,16 @@ class JournalConformance:
             await journal.append(
                 Commit(run_id=name, events=(event(name, 1),), ended=name == "wo-b")
             )
-        assert list(journal.run_ids(limit=3)) == ["wo-a", "wo-a/child", "wo-b"]
-        assert list(journal.run_ids(after="wo-b")) == ["wo-c"]
+        assert list(await journal.run_ids(limit=3)) == ["wo-a", "wo-a/child", "wo-b"]
+        assert list(await journal.run_ids(after="wo-b")) == ["wo-c"]
 
     async def test_epochs_grow_past_every_lease(self, world: World) -> None:
         journal = await world.open()
-        first = journal.next_epoch()
-        assert journal.next_epoch() > first
+        first = await journal.next_epoch()
+        assert await journal.next_epoch() > first
         await journal.append(Commit(run_id="wo-a", effects=(effect("wo-a", "x", 99),)))
         await world.crash()
-        assert (await world.open()).next_epoch() > 99
+        assert await (await world.open()).next_epoch() > 99
 
     async def test_a_full_disk_fails_all_and_passes(self, world: World) -> None:
         journal = await world.open()
@@ -342,7 +345,7 @@ class JournalConformance:
         assert refused_at_once(journal, commit("wo-c", 1)) == "journal_full"
         world.free_disk()
         await journal.reopen()
-        there = len(loaded(journal, "wo-a").events)
+        there = len((await loaded(journal, "wo-a")).events)
         assert there == kept + 1
         await journal.append(commit("wo-a", there + 1))
-        assert list(journal.verify()) == []
+        assert list(await journal.verify()) == []

@@ -152,7 +152,7 @@ class MemoryJournal:
         self._dead = True
         self._drop(Crashed())
 
-    def load_open(self) -> Loaded:
+    async def load_open(self) -> Loaded:
         loaded = [
             self._load(run, in_full=False) for run in self._disk.runs.values() if not run.head.ended
         ]
@@ -161,23 +161,25 @@ class MemoryJournal:
             quarantined=tuple(run for run in loaded if isinstance(run, Quarantined)),
         )
 
-    def load_run(self, run_id: str) -> LoadedRun | Quarantined | None:
+    async def load_run(self, run_id: str) -> LoadedRun | Quarantined | None:
         run = self._disk.runs.get(run_id)
         return None if run is None else self._load(run, in_full=True)
 
-    def events(self, run_id: str, after_seq: int = 0, limit: int = 1000) -> Sequence[EventRow]:
+    async def events(
+        self, run_id: str, after_seq: int = 0, limit: int = 1000
+    ) -> Sequence[EventRow]:
         run = self._disk.runs.get(run_id)
         rows = [] if run is None else [row for row, _ in run.events if row.seq > after_seq]
         return rows[:limit]
 
-    def run_ids(self, after: str = "", limit: int = 1000) -> Sequence[str]:
+    async def run_ids(self, after: str = "", limit: int = 1000) -> Sequence[str]:
         return sorted(run_id for run_id in self._disk.runs if run_id > after)[:limit]
 
-    def verify(self) -> Sequence[Quarantined]:
+    async def verify(self) -> Sequence[Quarantined]:
         loaded = [self._load(run, in_full=True) for run in self._disk.runs.values()]
         return [run for run in loaded if isinstance(run, Quarantined)]
 
-    def next_epoch(self) -> int:
+    async def next_epoch(self) -> int:
         leases = [
             effect.lease or 0 for run in self._disk.runs.values() for effect in run.effects.values()
         ]

@@ -20,7 +20,7 @@ from agent_work_orders.workflow_engine import run as runs
 from agent_work_orders.workflow_engine.run import Run
 
 
-def broken(
+async def broken(
     *,
     disk: SimulatedDisk,
     journal: SimulatedJournal,
@@ -28,15 +28,13 @@ def broken(
     inputs: list[Input],
     health: dict[str, Any],
     memory: list[Run],
-) -> Iterator[str]:
-    yield from _chains(journal)
-    yield from _leftovers(disk, health)
-    stored = _stored(journal)
-    yield from _inputs(disk, inputs)
-    yield from _memory(stored, memory)
+) -> list[str]:
+    stored = await _stored(journal)
+    found = [*await _chains(journal), *_leftovers(disk, health)]
+    found += [*_inputs(disk, inputs), *_memory(stored, memory)]
     for run in stored.values():
-        yield from _ended(run)
-        yield from _writes(run, world)
+        found += [*_ended(run), *_writes(run, world)]
+    return found
 
 
 def digest(disk: SimulatedDisk) -> str:
@@ -52,9 +50,11 @@ def events(disk: SimulatedDisk) -> Counter[str]:
     return kinds
 
 
-def _chains(journal: SimulatedJournal) -> Iterator[str]:
-    for found in journal.verify():
-        yield f"the chain of {found.run_id} breaks at {found.seq}: {found.reason}"
+async def _chains(journal: SimulatedJournal) -> list[str]:
+    return [
+        f"the chain of {found.run_id} breaks at {found.seq}: {found.reason}"
+        for found in await journal.verify()
+    ]
 
 
 def _leftovers(disk: SimulatedDisk, health: dict[str, Any]) -> Iterator[str]:
@@ -70,10 +70,10 @@ def _leftovers(disk: SimulatedDisk, health: dict[str, Any]) -> Iterator[str]:
         yield f"quarantined: {health['quarantined']}"
 
 
-def _stored(journal: SimulatedJournal) -> dict[str, Run]:
+async def _stored(journal: SimulatedJournal) -> dict[str, Run]:
     found = {}
-    for run_id in journal.run_ids():
-        loaded = journal.load_run(run_id)
+    for run_id in await journal.run_ids():
+        loaded = await journal.load_run(run_id)
         if loaded is not None and not isinstance(loaded, Quarantined):
             found[run_id] = restore(loaded, {}).run
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -190,7 +190,7 @@ class Schedule:
         health = engine.health()
         await engine.stop(drain_s=0)
         journal.write()
-        self.violations += invariants.broken(
+        self.violations += await invariants.broken(
             disk=self.disk,
             journal=journal,
             world=self.world,
@@ -203,16 +203,16 @@ class Schedule:
 class _NoArtifacts:
     """Nothing simulated is large enough to spill."""
 
-    def put(
+    async def put(
         self, order_id: str, path: str, name: str, content: bytes, media_type: str, at_ms: int
     ) -> Artifact:
         raise NotImplementedError
 
-    def read(self, sha256: str) -> bytes:
+    async def read(self, sha256: str) -> bytes:
         raise NotImplementedError
 
-    def list(self, order_id: str) -> Iterator[Artifact]:
+    async def list(self, order_id: str) -> Sequence[Artifact]:
         raise NotImplementedError
 
-    def absent(self) -> Sequence[str]:
+    async def absent(self) -> Sequence[str]:
         raise NotImplementedError

@@ -123,7 +123,9 @@ class Starter:
     async def _open_orders(self, scene: Scene, asked: Start) -> dict[str, str]:
         """Open ones about the same thing for the same purpose, with what asked for each."""
         found = {}
-        for one in self._context.store.subjects.about(scene.event.repository_id, asked.subject):
+        for one in await self._context.store.subjects.about(
+            scene.event.repository_id, asked.subject
+        ):
             run = await self._context.runs.run(one.order_id)
             if one.purpose == asked.purpose and run is not None and run.stage != "ended":
                 found[one.order_id] = facts_of(run).cause
@@ -160,7 +162,7 @@ class Starter:
         )
 
     async def _note(self, scene: Scene, asked: Start, order_id: str) -> None:
-        if self._context.store.subjects.of_order(order_id) is not None:
+        if await self._context.store.subjects.of_order(order_id) is not None:
             return
         at_ms = self._context.clock.now_ms()
         await self._context.store.audit.append(

@@ -60,7 +60,7 @@ class Verbs:
         if asked.verb in ("cancel", "retry"):
             # Another order may be the newest one at the next attempt.
             with contextlib.suppress(Refused):
-                intent["order"] = self._target(scene, asked)
+                intent["order"] = await self._target(scene, asked)
         return await self._context.store.ledger.intend(
             key,
             order_id="",
@@ -80,12 +80,12 @@ class Verbs:
                         raise
                     return _decided(asked, done)
             case "cancel":
-                order_id = self._target(scene, asked, before)
+                order_id = await self._target(scene, asked, before)
                 # What is cancelled already is no conflict there.
                 await steer.cancel(self._context, order_id, caller_of(scene, asked.by))
                 return f"{order_id} is cancelled."
             case "retry":
-                order_id = self._target(scene, asked, before)
+                order_id = await self._target(scene, asked, before)
                 await self._retry(scene, asked, before, order_id)
                 return f"{order_id} is tried again."
         return USAGE
@@ -104,7 +104,7 @@ class Verbs:
         """What this caller decided under this hash since they asked to, in just this way."""
         wanted = "approved" if asked.verb == "approve" else "rejected"
         name = caller_of(scene, asked.by).name
-        for one in self._named(scene, asked.said.subject_hash):
+        for one in await self._named(scene, asked.said.subject_hash):
             at_ms = one.decided_at_ms or 0
             if (one.state, one.decided_by) == (wanted, name) and at_ms >= before.intended_at_ms:
                 return one
@@ -119,8 +119,8 @@ class Verbs:
         return None
 
     async def _decide(self, scene: Scene, asked: Command) -> ApprovalRecord:
-        found = self._asked(scene, asked.said.subject_hash)
-        subject = self._context.store.subjects.of_order(found.order_id)
+        found = await self._asked(scene, asked.said.subject_hash)
+        subject = await self._context.store.subjects.of_order(found.order_id)
         asked_by = "" if subject is None else subject.asked_by
         # By the number, which stays when somebody takes another name.
         if self._context.policy.four_eyes and asked_by.split(":")[0] == str(asked.by.user_id):
@@ -134,9 +134,9 @@ class Verbs:
             subject_hash=found.subject_hash,
         )
 
-    def _asked(self, scene: Scene, named: str) -> ApprovalRecord:
+    async def _asked(self, scene: Scene, named: str) -> ApprovalRecord:
         """What is asked now under this hash, of the orders about this subject."""
-        found = [one for one in self._named(scene, named) if one.state == "asked"]
+        found = [one for one in await self._named(scene, named) if one.state == "asked"]
         if len(found) != 1:
             raise Conflict(
                 "approval_subject_changed",
@@ -145,34 +145,35 @@ class Verbs:
             )
         return found[0]
 
-    def _named(self, scene: Scene, named: str) -> list[ApprovalRecord]:
+    async def _named(self, scene: Scene, named: str) -> list[ApprovalRecord]:
         return [
             one
-            for order_id in self._orders(scene, scene.event.subject)
-            for one in self._context.store.approvals.of_order(order_id)
+            for order_id in await self._orders(scene, scene.event.subject)
+            for one in await self._context.store.approvals.of_order(order_id)
             if one.subject_hash.startswith(named)
         ]
 
-    def _target(self, scene: Scene, asked: Command, before: Entry | None = None) -> str:
+    async def _target(self, scene: Scene, asked: Command, before: Entry | None = None) -> str:
         named = asked.said.order if before is None else str(before.intent.get("order", ""))
         named = named or asked.said.order
         if named:
-            row = find.record_of(self._context, named, caller_of(scene, asked.by))
+            row = await find.record_of(self._context, named, caller_of(scene, asked.by))
             return row.agent_work_order_id
-        orders = self._orders(scene, asked.subject)
+        orders = await self._orders(scene, asked.subject)
         if not orders:
             raise NotFound(
                 "order_unknown", "There is no work order about this", hint="`/awo run` starts one."
             )
         return orders[0]
 
-    def _orders(self, scene: Scene, subject: str) -> list[str]:
+    async def _orders(self, scene: Scene, subject: str) -> list[str]:
         """Newest first: those that it asked for, then those whose pull request it is."""
         context, event = self._context, scene.event
-        found = [one.order_id for one in context.store.subjects.about(event.repository_id, subject)]
+        about = await context.store.subjects.about(event.repository_id, subject)
+        found = [one.order_id for one in about]
         if subject.startswith("pull:"):
             address = f"{self._server_url}/{event.full_name}/pull/{subject.removeprefix('pull:')}"
-            page = context.store.records.page(
+            page = await context.store.records.page(
                 OrderFilter(repository=scene.repository.key), limit=LOOKED_AT
             )
             found += [

@@ -86,7 +86,7 @@ class Intake:
     async def sweep(self) -> int:
         """Take up everything that is due; returns how many were settled."""
         settled, after = 0, 0
-        while page := self._context.store.deliveries.waiting(PAGE, after=after):
+        while page := await self._context.store.deliveries.waiting(PAGE, after=after):
             after = page[-1].n
             idle = {one.n for one in page if triggers.asks_nothing(one.event, one.body)}
             if idle:

@@ -75,10 +75,11 @@ class MissedDeliveries:
             if len(self._missed) < MOST and could_ask(sent.event, sent.action):
                 self._missed.setdefault(sent.guid, _Missed(sent=sent))
         self._seen_ms = now_ms
+        taken = self._context.store.deliveries.taken
         self._missed = {
             guid: one
             for guid, one in self._missed.items()
-            if one.sent.at_ms >= now_ms - KEPT_MS and not self._context.store.deliveries.taken(guid)
+            if one.sent.at_ms >= now_ms - KEPT_MS and not await taken(guid)
         }
         due = [one for one in self._missed.values() if one.due_ms <= now_ms]
         # Times are told in seconds; of two attempts the later one has the higher number.

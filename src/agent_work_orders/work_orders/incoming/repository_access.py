@@ -32,10 +32,10 @@ async def change(
     is believed."""
     orders: dict[str, Named] = {}
     for repository_id, full_name in found.repositories:
-        for order_id in _open_orders(context, server_url, repository_id, full_name):
+        for order_id in await _open_orders(context, server_url, repository_id, full_name):
             orders.setdefault(order_id, (repository_id, full_name))
     if not found.repositories and found.account:
-        orders |= _of_account(context, server_url, found.account)
+        orders |= await _of_account(context, server_url, found.account)
     changed, lost = [], dict[Named, bool]()
     for order_id, named in orders.items():
         run = await context.runs.run(order_id)
@@ -98,35 +98,35 @@ async def _change(context: LiveContext, order_id: str, found: AccessChanged) -> 
     return True
 
 
-def _open_orders(
+async def _open_orders(
     context: LiveContext, server_url: str, repository_id: int, full_name: str
 ) -> list[str]:
     """By the repository's id, and those that were made without a hub by its address."""
-    found = {one.order_id: None for one in context.store.subjects.about(repository_id)}
+    found = {one.order_id: None for one in await context.store.subjects.about(repository_id)}
     try:
         key = url.parse(f"{server_url}/{full_name}.git", origins=context.policy.git_origins).key
     except Refused:
         return list(found)
-    page = context.store.records.page(OrderFilter(status=_OPEN, repository=key), limit=PAGE)
+    page = await context.store.records.page(OrderFilter(status=_OPEN, repository=key), limit=PAGE)
     for row in page.agent_work_orders:
         # Another repository may have taken the name since.
-        if context.store.subjects.of_order(row.agent_work_order_id) is None:
+        if await context.store.subjects.of_order(row.agent_work_order_id) is None:
             found[row.agent_work_order_id] = None
     return list(found)
 
 
-def _of_account(context: LiveContext, server_url: str, account: str) -> dict[str, Named]:
+async def _of_account(context: LiveContext, server_url: str, account: str) -> dict[str, Named]:
     """Open orders of all repositories of an owner, by their addresses."""
     found: dict[str, Named] = {}
     seen = 0
     while True:
-        page = context.store.records.page(OrderFilter(status=_OPEN), limit=PAGE, offset=seen)
+        page = await context.store.records.page(OrderFilter(status=_OPEN), limit=PAGE, offset=seen)
         for row in page.agent_work_orders:
             address = row.repository_url
             name = full_name_of(address, server_url)
             name = name or address.removeprefix(f"{server_url}/").removesuffix(".git")
             if name.partition("/")[0].lower() == account.lower():
-                about = context.store.subjects.of_order(row.agent_work_order_id)
+                about = await context.store.subjects.of_order(row.agent_work_order_id)
                 found[row.agent_work_order_id] = (about.repository_id if about else 0, name)
         seen += len(page.agent_work_orders)
         if not page.has_more or not page.agent_work_orders:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 
 import msgspec
 
@@ -34,57 +34,60 @@ LATE = ("updated_at_ms", "waiting_reason", "waiting_until_ms", "run_seq")
 """What also depends on the queue and the clock."""
 
 
-def differences(journal: Journal, records: Records, approvals: Approvals) -> Iterator[str]:
+async def differences(
+    journal: Journal, records: Records, approvals: Approvals
+) -> AsyncIterator[str]:
     """Where the read side says something else than the journal, in words. A line may be behind: one
     that knows fewer events is compared in what never changes. Damaged runs are not looked at: the
     journal says so itself."""
     plans, after = dict[bytes, Plan](), ""
-    while page := journal.run_ids(after):
+    while page := await journal.run_ids(after):
         for run_id in page:
-            loaded = journal.load_run(run_id)
+            loaded = await journal.load_run(run_id)
             if isinstance(loaded, LoadedRun):
                 held = restore(loaded, plans)
                 if held.run.parent is None:
-                    yield from _lines(held.run, held.seq, records)
-                yield from _questions(held.run, approvals)
+                    if wrong := await _line(held.run, held.seq, records):
+                        yield wrong
+                for wrong in await _questions(held.run, approvals):
+                    yield wrong
         after = page[-1]
     offset = 0
-    while found := records.page(limit=MAX_LIMIT, offset=offset).agent_work_orders:
+    while found := (await records.page(limit=MAX_LIMIT, offset=offset)).agent_work_orders:
         offset += len(found)
         for one in found:
-            if journal.load_run(one.agent_work_order_id) is None:
+            if await journal.load_run(one.agent_work_order_id) is None:
                 yield f"{one.agent_work_order_id} is listed and has no history"
 
 
-def _lines(run: Run, seq: int, records: Records) -> Iterator[str]:
-    line, right = records.get(run.run_id), projection.record(run, seq)
+async def _line(run: Run, seq: int, records: Records) -> str | None:
+    line, right = await records.get(run.run_id), projection.record(run, seq)
     if line is None:
-        yield f"{run.run_id} is not listed"
-        return
+        return f"{run.run_id} is not listed"
     if line.error_code == "row_damaged":
-        yield f"the line of {run.run_id} cannot be read"
-        return
+        return f"the line of {run.run_id} cannot be read"
     names = set(STATIC)
     if line.run_seq >= seq:
         names = set(OrderRecord.__struct_fields__) - set(LATE)
     wrong = [name for name in sorted(names) if getattr(line, name) != getattr(right, name)]
-    if wrong:
-        yield f"the line of {run.run_id} has another {', '.join(wrong)}"
+    return f"the line of {run.run_id} has another {', '.join(wrong)}" if wrong else None
 
 
-def _questions(run: Run, approvals: Approvals) -> Iterator[str]:
+async def _questions(run: Run, approvals: Approvals) -> list[str]:
+    wrong = []
     for path, task, gate in open_questions.open_questions(run):
         approval_id = open_questions.approval_id_of(run.run_id, path, task.generation, gate.round)
         try:
-            known = approvals.get(approval_id)
+            known = await approvals.get(approval_id)
         except Broken as error:
-            yield f"approval {approval_id}: {error.message}"
+            wrong.append(f"approval {approval_id}: {error.message}")
             continue
         if known is None:
             continue  # it is asked a moment after its event
         asked = (known.message, known.subject, known.subject_hash, known.state, known.expires_at_ms)
         if asked != (gate.message, gate.subject, gate.subject_hash, "asked", gate.expires_ms):
-            yield f"approval {approval_id} says something else"
+            wrong.append(f"approval {approval_id} says something else")
+    return wrong
 
 
 async def rebuild(context: Context) -> Rebuilt:
@@ -94,9 +97,9 @@ async def rebuild(context: Context) -> Rebuilt:
     await context.store.records.truncate_projection()
     recorder, plans = Recorder(context), dict[bytes, Plan]()
     count, damaged, after = 0, list[Quarantined](), ""
-    while page := journal.run_ids(after):
+    while page := await journal.run_ids(after):
         for run_id in page:
-            loaded = journal.load_run(run_id)
+            loaded = await journal.load_run(run_id)
             if isinstance(loaded, LoadedRun):
                 held = restore(loaded, plans)
                 await recorder.renew(held.run, held.seq)

@@ -82,17 +82,17 @@ class Recorder:
         """
         records, behind, offset = self._context.store.records, set(open_runs), 0
         while True:
-            page = records.page(OPEN_ORDERS, limit=MAX_LIMIT, offset=offset)
+            page = await records.page(OPEN_ORDERS, limit=MAX_LIMIT, offset=offset)
             behind |= {row.agent_work_order_id for row in page.agent_work_orders}
             offset += len(page.agent_work_orders)
             if not page.has_more:
                 break
-        behind |= {one.run_id for one in self._context.store.approvals.asked(MAX_LIMIT)}
+        behind |= {one.run_id for one in await self._context.store.approvals.asked(MAX_LIMIT)}
         for run_id in sorted(behind):
             await self._again(run_id)
 
     async def _again(self, run_id: str) -> None:
-        row = self._context.store.records.get(run_id)
+        row = await self._context.store.records.get(run_id)
         try:
             run = await self._context.runs.run(run_id)
         except Conflict as broken:
@@ -191,7 +191,7 @@ class Recorder:
 
     async def _void_earlier(self, run_id: str, path: str, approval_id: str) -> None:
         """A question of the same task that another has taken the place of."""
-        for one in self._context.store.approvals.of_order(order_of(run_id)):
+        for one in await self._context.store.approvals.of_order(order_of(run_id)):
             same_task = (one.run_id, one.path) == (run_id, path)
             if same_task and one.state == "asked" and one.approval_id != approval_id:
                 at_ms = self._context.clock.now_ms()
