@@ -95,13 +95,13 @@ def line(order_id: str, status: str) -> OrderRecord:
 async def read(store: SqliteStore, given: Given) -> dict[str, Any]:
     """What is seen of each table: values, or `named: <code>` for a refusal."""
     asked: dict[str, Callable[[], Awaitable[Any]]] = {
-        "api_keys": lambda: _both(store.keys.authenticate(given.token), store.keys.all()),
+        "api_keys": lambda: _both(lambda: store.keys.authenticate(given.token), store.keys.all),
         "approvals": lambda: store.approvals.of_order(given.order_id),
         "artifacts": lambda: store.artifacts.list(given.order_id),
         "audit": lambda: store.audit.page(order_id=given.order_id),
-        "branches": lambda: _both(store.branches.get(given.order_id), store.branches.all()),
+        "branches": lambda: _both(lambda: store.branches.get(given.order_id), store.branches.all),
         "credentials": store.credentials.all,
-        "deliveries": lambda: _both(store.deliveries.page(), store.deliveries.waiting()),
+        "deliveries": lambda: _both(lambda: store.deliveries.page(), store.deliveries.waiting),
         "feed": lambda: store.feed.after(0, order_id=given.order_id),
         "idempotency_keys": lambda: store.idempotency.claim(
             CALLER, KEY, body_hash="h1", order_id="wo-second", at_ms=9
@@ -127,8 +127,10 @@ async def read(store: SqliteStore, given: Given) -> dict[str, Any]:
     return seen
 
 
-async def _both(one: Awaitable[Any], other: Awaitable[Any]) -> tuple[Any, Any]:
-    return await one, await other
+async def _both(
+    one: Callable[[], Awaitable[Any]], other: Callable[[], Awaitable[Any]]
+) -> tuple[Any, Any]:
+    return await one(), await other()
 
 
 def _steady(value: Any) -> Any:

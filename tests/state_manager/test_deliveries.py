@@ -13,56 +13,8 @@ from typing import Any
 import pytest
 
 from agent_work_orders.errors import Unavailable
-from agent_work_orders.state_manager import deliveries as contract
 from agent_work_orders.state_manager.sqlite.deliveries import SqliteDeliveries
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
-from agent_work_orders.state_manager.subjects import OrderSubject
-
-
-async def test_they_wait_in_the_order_of_arrival_until_they_are_settled(store: SqliteStore) -> None:
-    for number in range(5):
-        assert await store.deliveries.take(f"g{number}", "push", b"%d" % number, number)
-    waiting = await store.deliveries.waiting()
-    assert [one.body for one in waiting] == [b"0", b"1", b"2", b"3", b"4"]
-    await store.deliveries.settle(waiting[1].n, "handled", "wo-1", 9)
-    await store.deliveries.settle(waiting[1].n, "failed", "late", 10)
-    left = await store.deliveries.waiting(2, after=waiting[0].n)
-    assert [one.delivery_id for one in left] == ["g2", "g3"]
-    settled = await store.deliveries.find("g1")
-    assert settled is not None
-    assert (settled.state, settled.why, settled.has_body) == ("handled", "wo-1", False)
-    assert [one.delivery_id for one in await store.deliveries.page(state="waiting", limit=2)] == [
-        "g4", "g3",
-    ]  # fmt: skip
-    before = (await store.deliveries.page(limit=1))[0].n
-    assert (await store.deliveries.page(before=before))[0].delivery_id == "g3"
-
-
-@pytest.mark.fault("C3")
-async def test_one_id_in_parallel_is_kept_once(store: SqliteStore) -> None:
-    took = [store.deliveries.take("g", "push", b"%d" % n, n) for n in range(100)]
-    assert sorted(await asyncio.gather(*took)) == [False] * 99 + [True]
-    assert [one.body for one in await store.deliveries.waiting()] == [b"0"]
-    assert not await store.deliveries.take("g", "push", b"later", 5)
-
-
-async def test_a_known_one_and_new_ones_of_one_group_are_told_apart(store: SqliteStore) -> None:
-    await store.deliveries.take("known", "push", b"", 1)
-    ids = ["a", "known", "b", "a", "c"]
-    took = await asyncio.gather(*(store.deliveries.take(one, "push", b"", 2) for one in ids))
-    assert took == [True, False, True, False, True]
-
-
-@pytest.mark.fault("C5")
-async def test_a_settled_one_is_known_until_it_is_trimmed(store: SqliteStore) -> None:
-    await store.deliveries.take("old", "push", b"", 1_000)
-    await store.deliveries.take("open", "push", b"", 1_000)
-    await store.deliveries.settle((await store.deliveries.waiting())[0].n, "ignored", "", 1_000)
-    assert await store.deliveries.trim(1_000) == 0
-    assert not await store.deliveries.take("old", "push", b"", 2_000)
-    assert await store.deliveries.trim(1_001) == 1, "what waits is never forgotten"
-    assert await store.deliveries.take("old", "push", b"", 2_000)
-    assert contract.KEEP_MS >= 30 * contract.DAY_MS, "GitHub redelivers within days"
 
 
 @pytest.mark.fault("C8")
@@ -80,21 +32,6 @@ async def test_when_it_is_full_new_ones_are_refused_and_known_ones_known(
     again = SqliteDeliveries(store.writer, store.readers, limit=3)
     with pytest.raises(Unavailable, match="intake_full"):
         await again.take("g4", "push", b"", 1)
-
-
-async def test_attempts_are_counted_and_given_back(store: SqliteStore) -> None:
-    await store.deliveries.take("g", "push", b"x", 1)
-    n = (await store.deliveries.waiting())[0].n
-    await store.deliveries.tried(n)
-    await store.deliveries.tried(n)
-    await store.deliveries.held(n)
-    assert (await store.deliveries.waiting())[0].attempts == 1
-    await store.deliveries.settle(n, "failed", "five times", 3)
-    assert await store.deliveries.reopen("g")
-    [again] = await store.deliveries.waiting()
-    assert (again.body, again.attempts) == (b"x", 0)
-    await store.deliveries.settle(n, "handled", "", 3)
-    assert not await store.deliveries.reopen("g"), "only what failed is tried again"
 
 
 async def test_many_are_settled_at_once_and_settled_ones_stay(store: SqliteStore) -> None:
@@ -182,33 +119,3 @@ async def test_a_kill_between_any_two_steps_loses_nothing(
     assert waiting == expected[done]
     assert await store.deliveries.take("g", "push", b"again", 3) is (done == 0)
     await store.close()
-
-
-async def test_what_orders_are_about_is_found_by_repository(store: SqliteStore) -> None:
-    def about(order_id: str, repository_id: int, subject: str, at_ms: int) -> OrderSubject:
-        return OrderSubject(
-            order_id=order_id, repository_id=repository_id, subject=subject, purpose="run",
-            asked_by="7:ann", at_ms=at_ms,
-        )  # fmt: skip
-
-    rows = [about("a", 1, "issue:7", 1), about("b", 1, "issue:8", 2), about("c", 2, "issue:7", 3)]
-    for row in [*rows, about("a", 9, "issue:9", 9)]:
-        await store.subjects.add(row)
-    assert await store.subjects.about(1) == [rows[1], rows[0]]
-    assert await store.subjects.about(1, "issue:7") == [rows[0]]
-    assert await store.subjects.of_order("a") == rows[0], "what was said first stays"
-    assert await store.subjects.of_order("x") is None
-
-
-@pytest.mark.fault("B1")
-async def test_which_order_is_the_newest_does_not_depend_on_the_clock(store: SqliteStore) -> None:
-    """Several in one millisecond, and one after the clock went back."""
-    said = [*((letter, 5_000) for letter in "cfaebd"), ("x", 1)]
-    for order_id, at_ms in said:
-        await store.subjects.add(
-            OrderSubject(
-                order_id=order_id, repository_id=1, subject="issue:7", purpose="run",
-                asked_by="", at_ms=at_ms,
-            )
-        )  # fmt: skip
-    assert [one.order_id for one in await store.subjects.about(1, "issue:7")] == list("xdbeafc")
