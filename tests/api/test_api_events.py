@@ -12,7 +12,7 @@ import httpx
 import pytest
 import uvicorn
 
-from agent_work_orders.api import hub as hubs
+from agent_work_orders.api import live_updates as hubs
 from agent_work_orders.api import server
 from agent_work_orders.api.models import AgentWorkOrderSummary
 from agent_work_orders.api.routes import events
@@ -35,7 +35,7 @@ async def address(app: Any) -> AsyncIterator[str]:
         await asyncio.sleep(0.01)
     host, port = listening.getsockname()
     yield f"http://{host}:{port}"
-    app.state.hub.close()
+    app.state.live_updates.close()
     running.should_exit = True
     await task
 

@@ -21,6 +21,9 @@ CHECK = "  check: {needs: [build], uses: tests.run}\n"
 AGAIN = "  again: {needs: [check], uses: agent.prompt, with: {prompt: y}}\n"
 BASE = "  build: {uses: tests.run, with: {at: base}}\n"
 ORDER = {
+    "order_id": "wo-1",
+    "base_branch": None,
+    "agent": {},
     "repository_url": "/r",
     "repository": "r",
     "branch": "b",

@@ -12,12 +12,12 @@ from starlette.exceptions import HTTPException
 
 from agent_work_orders import __version__
 from agent_work_orders.api import cookies, docs_page, page_secret, problems, views, webhook
-from agent_work_orders.api.asked import PROBLEMS
 from agent_work_orders.api.auth import OPEN, PUBLIC, Authentication
 from agent_work_orders.api.body import Body
 from agent_work_orders.api.dashboard_files import Dashboard
 from agent_work_orders.api.guard import Guard
-from agent_work_orders.api.hub import Hub
+from agent_work_orders.api.live_updates import LiveUpdates
+from agent_work_orders.api.request_parts import PROBLEMS
 from agent_work_orders.api.routes import (
     administration,
     approvals,
@@ -68,7 +68,7 @@ def create_app(house: House, bound: str = "") -> FastAPI:
     settings, context = house.settings, house.context
     app = routed()
     app.state.house = house
-    app.state.hub = Hub(context)
+    app.state.live_updates = LiveUpdates(context)
     app.state.draining = False
 
     def paused(pause: Pause, more: int) -> None:

@@ -79,7 +79,7 @@ async def serving(
 
             def drain() -> None:
                 app.state.draining = True
-                app.state.hub.close()
+                app.state.live_updates.close()
                 for task in beside:
                     task.cancel()
                 stop = house.engine.stop(drain_s=settings.server.drain_s)

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from agent_work_orders import settings as setting
-from agent_work_orders.cli.client import Json, Place, server_of
+from agent_work_orders.cli.client import Json, Target, server_of
 from agent_work_orders.cli.outcome import Told
 from agent_work_orders.cli.over_http import OverHttp, api_key
 
@@ -19,7 +19,7 @@ _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 async def link_of(home: Path | None, url: str | None) -> Json:
     """A link of the running server: `link` and `expires_at`."""
     settings = setting.load(home=home)
-    server = server_of(Place(home=home, url=url), settings)
+    server = server_of(Target(home=home, url=url), settings)
     if server is None:
         raise Told(
             "server_needed",

@@ -93,14 +93,14 @@ class Client(Looker, Protocol):
     ) -> Json: ...
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class Target(msgspec.Struct, frozen=True, kw_only=True):
     """Where a command works: a data directory, and a server if one was named."""
 
     home: Path | None = None
     url: str | None = None
 
 
-def server_of(place: Place, settings: setting.Settings) -> str | None:
+def server_of(place: Target, settings: setting.Settings) -> str | None:
     """The server to talk to: the one that was named, else the one that owns the directory."""
     if place.url:
         return place.url
@@ -109,7 +109,7 @@ def server_of(place: Place, settings: setting.Settings) -> str | None:
 
 
 @asynccontextmanager
-async def looking(place: Place) -> AsyncIterator[Looker]:
+async def looking(place: Target) -> AsyncIterator[Looker]:
     """To read. Without a server the data directory is opened for looking only."""
     settings = setting.load(home=place.home)
     url = server_of(place, settings)
@@ -125,7 +125,7 @@ async def looking(place: Place) -> AsyncIterator[Looker]:
 
 
 @asynccontextmanager
-async def acting(place: Place, wanted: str | None, *, hands: bool) -> AsyncIterator[Client]:
+async def acting(place: Target, wanted: str | None, *, hands: bool) -> AsyncIterator[Client]:
     """To change an order, or (None) to make one. Without a server this process owns the directory
     meanwhile; with `hands` it works on that order, without them it only takes notes for whoever
     runs next. Other open orders stay as they are: their agents would be cut off at the end."""
@@ -152,7 +152,7 @@ async def acting(place: Place, wanted: str | None, *, hands: bool) -> AsyncItera
         yield InProcess(house.context)
 
 
-def need_server(place: Place, what: str) -> None:
+def need_server(place: Target, what: str) -> None:
     settings = setting.load(home=place.home)
     if server_of(place, settings) is None:
         raise Told(

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from agent_work_orders.cli import client as clients
 from agent_work_orders.cli import following, outcome, spending
-from agent_work_orders.cli.client import Client, Json, Place
+from agent_work_orders.cli.client import Client, Json, Target
 from agent_work_orders.cli.screen import (
     Screen,
     clean,
@@ -26,7 +26,7 @@ Begin = Callable[[Client], Awaitable[Json]]
 
 
 async def conduct(
-    place: Place,
+    place: Target,
     wanted: str | None,
     begin: Begin,
     *,

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from agent_work_orders.api import administration_models as models
 from agent_work_orders.api import requests, views
-from agent_work_orders.api.asked import administrator_of, context_of
+from agent_work_orders.api.request_parts import administrator_of, context_of
 from agent_work_orders.work_orders import keys
 
 router = APIRouter(prefix="/api", tags=["administration"])

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from agent_work_orders.api import administration_models as models
 from agent_work_orders.api import requests, views
-from agent_work_orders.api.asked import OrderIdPath, caller_of, context_of
+from agent_work_orders.api.request_parts import OrderIdPath, caller_of, context_of
 from agent_work_orders.work_orders import approvals
 
 router = APIRouter(prefix="/api", tags=["approvals"])

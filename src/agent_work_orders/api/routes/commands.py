@@ -9,8 +9,8 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import Field
 
 from agent_work_orders.api import views
-from agent_work_orders.api.asked import caller_of, context_of
 from agent_work_orders.api.models import Answer
+from agent_work_orders.api.request_parts import caller_of, context_of
 from agent_work_orders.work_orders import commands
 
 router = APIRouter(prefix="/api/commands", tags=["parts"])

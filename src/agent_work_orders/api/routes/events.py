@@ -10,8 +10,8 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from starlette.types import Receive, Scope, Send
 
 from agent_work_orders.api import auth
-from agent_work_orders.api.asked import context_of, house_of, identity_of
-from agent_work_orders.api.hub import Hub, Listener
+from agent_work_orders.api.live_updates import Listener, LiveUpdates
+from agent_work_orders.api.request_parts import context_of, house_of, identity_of
 from agent_work_orders.bootstrap import House
 from agent_work_orders.errors import BadRequest
 from agent_work_orders.work_orders import find
@@ -53,10 +53,10 @@ async def events(
         order_id = found.agent_work_order_id
     if last_event_id:
         after = _number(last_event_id)
-    hub: Hub = request.app.state.hub
-    hub.check_room()
+    updates: LiveUpdates = request.app.state.live_updates
+    updates.check_room()
     listener = Listener(caller, order_id, None if session is None else session.session_id)
-    return EventStream(house_of(request), hub, listener, after)
+    return EventStream(house_of(request), updates, listener, after)
 
 
 def _number(text: str) -> int:
@@ -75,11 +75,13 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, house: House, hub: Hub, listener: Listener, after: int | None) -> None:
+    def __init__(
+        self, house: House, updates: LiveUpdates, listener: Listener, after: int | None
+    ) -> None:
         super().__init__(None, headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._house = house
-        self._hub = hub
+        self._updates = updates
         self._listener = listener
         self._after = after
 
@@ -91,7 +93,7 @@ class EventStream(Response):
         try:
             await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self._hub.leave(self._listener)
+            self._updates.leave(self._listener)
             for task in (sending, leaving):
                 task.cancel()
             await asyncio.gather(sending, leaving, return_exceptions=True)
@@ -132,18 +134,18 @@ class EventStream(Response):
         feed = self._house.context.store.feed
         at, told = self._after, None
         if at is None:
-            at = told = await self._hub.start_from()
+            at = told = await self._updates.start_from()
         elif at > feed.latest():
-            at = told = await self._hub.start_from()
+            at = told = await self._updates.start_from()
             await put(RESET)
         elif 0 < at < await feed.oldest() - 1:
             await put(RESET)
         while not self._listener.let_go:
-            reached, found = await self._hub.missed(self._listener, at)
+            reached, found = await self._updates.missed(self._listener, at)
             if reached == at:
-                if told is not None and await self._hub.join(self._listener, told):
+                if told is not None and await self._updates.join(self._listener, told):
                     return at
-                told = await self._hub.start_from()
+                told = await self._updates.start_from()
             at = reached
             if found:
                 await put(b"".join(text for _, text in found))

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from agent_work_orders.api import models, views
-from agent_work_orders.api.asked import Limit50, OrderIdPath, caller_of, context_of
+from agent_work_orders.api.request_parts import Limit50, OrderIdPath, caller_of, context_of
 from agent_work_orders.errors import NotFound
 from agent_work_orders.repositories.history import Diff
 from agent_work_orders.work_orders import commits, find, inspect, transcript_pages

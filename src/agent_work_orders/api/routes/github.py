@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from agent_work_orders.api import github_models as models
 from agent_work_orders.api import views
-from agent_work_orders.api.asked import (
+from agent_work_orders.api.request_parts import (
     IdempotencyKey,
     administrator_of,
     caller_of,

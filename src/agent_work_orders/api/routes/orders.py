@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 
 from agent_work_orders.api import models, requests, views
-from agent_work_orders.api.asked import (
+from agent_work_orders.api.request_parts import (
     IdempotencyKey,
     Limit50,
     Offset,

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from agent_work_orders.agent_executor.registry import DESCRIPTIONS
 from agent_work_orders.api import administration_models as models
 from agent_work_orders.api import requests, views
-from agent_work_orders.api.asked import caller_of, context_of
+from agent_work_orders.api.request_parts import caller_of, context_of
 from agent_work_orders.errors import Failed, Refused, Transient
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.repositories import origin as origins

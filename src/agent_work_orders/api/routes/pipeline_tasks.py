@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Path, Request, Response
 
 from agent_work_orders.api import pipeline_models, views
-from agent_work_orders.api.asked import IdempotencyKey, caller_of, context_of
+from agent_work_orders.api.request_parts import IdempotencyKey, caller_of, context_of
 from agent_work_orders.errors import Refused
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.work_orders import find, inspect, pipeline_tasks, submit

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Request, Response
 
 from agent_work_orders.api import administration_models as models
 from agent_work_orders.api import auth, cookies, page_secret, requests, views
-from agent_work_orders.api.asked import context_of, house_of, identity_of
-from agent_work_orders.api.hub import Hub
+from agent_work_orders.api.live_updates import LiveUpdates
+from agent_work_orders.api.request_parts import context_of, house_of, identity_of
 from agent_work_orders.bootstrap import House
 from agent_work_orders.clock import iso
 from agent_work_orders.errors import Unauthenticated
@@ -81,8 +81,8 @@ async def _end_before(request: Request) -> bool:
         return False
     session_id = identity.session.session_id
     ended = await house_of(request).store.sessions.end(session_id)
-    hub: Hub = request.app.state.hub
-    hub.release_session(session_id)
+    updates: LiveUpdates = request.app.state.live_updates
+    updates.release_session(session_id)
     await _note(request, identity, "session.end", session_id)
     return ended
 

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Request, Response
 from agent_work_orders import __version__
 from agent_work_orders.api import administration_models as models
 from agent_work_orders.api import views
-from agent_work_orders.api.asked import caller_of, house_of
 from agent_work_orders.api.models import AgentWorkOrderStatus
+from agent_work_orders.api.request_parts import caller_of, house_of
 from agent_work_orders.bootstrap import House
 from agent_work_orders.observability.pauses import Pauses
 from agent_work_orders.security.roles import Caller

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, Response
 
 from agent_work_orders.api import models, requests, views
-from agent_work_orders.api.asked import OrderIdPath, caller_of, context_of
+from agent_work_orders.api.request_parts import OrderIdPath, caller_of, context_of
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.work_orders import find, inspect, steer
 from agent_work_orders.work_orders.context import Context

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Path, Request, Response
 from pydantic import ValidationError
 
 from agent_work_orders.api import models, requests, views
-from agent_work_orders.api.asked import IdempotencyKey, caller_of, context_of
 from agent_work_orders.api.body import YAML
+from agent_work_orders.api.request_parts import IdempotencyKey, caller_of, context_of
 from agent_work_orders.api.routes.orders import created
 from agent_work_orders.errors import BadRequest, Refused
 from agent_work_orders.work_orders import workflows

@@ -45,7 +45,7 @@ def list_commands(
     from agent_work_orders.cli.screen import Screen, print_json
 
     async def ask() -> Json:
-        async with clients.looking(clients.Place(home=home, url=url)) as client:
+        async with clients.looking(clients.Target(home=home, url=url)) as client:
             return await client.commands(_repository(repo, base), base)
 
     found = wait_for(ask())
@@ -78,7 +78,7 @@ def show(
     from agent_work_orders.cli.screen import Screen, print_json
 
     async def ask() -> Json:
-        async with clients.looking(clients.Place(home=home, url=url)) as client:
+        async with clients.looking(clients.Target(home=home, url=url)) as client:
             return await client.command(name.removeprefix("/"), _repository(repo, base), base)
 
     found = wait_for(ask())

@@ -11,7 +11,7 @@ from agent_work_orders.cli import options
 from agent_work_orders.cli.outcome import guarded, wait_for
 
 if TYPE_CHECKING:
-    from agent_work_orders.cli.client import Client, Json, Place
+    from agent_work_orders.cli.client import Client, Json, Target
     from agent_work_orders.cli.conduct import Begin
 
 Which = Annotated[
@@ -71,7 +71,7 @@ def _decide(
     from agent_work_orders.cli import conduct
     from agent_work_orders.cli.screen import Screen, print_json
 
-    place = clients.Place(home=home, url=url)
+    place = clients.Target(home=home, url=url)
     if which is None:
         _list(place, as_json)
         return
@@ -102,14 +102,14 @@ def _decide(
     raise typer.Exit(0 if not approved and code == 1 else code)
 
 
-async def _ask(place: Place, order_id: str, begin: Begin) -> Json:
+async def _ask(place: Target, order_id: str, begin: Begin) -> Json:
     from agent_work_orders.cli import client as clients
 
     async with clients.acting(place, order_id, hands=True) as client:
         return await begin(client)
 
 
-def _list(place: Place, as_json: bool) -> None:
+def _list(place: Target, as_json: bool) -> None:
     from agent_work_orders.cli import client as clients
     from agent_work_orders.cli.screen import Screen, first_line, print_json
 
@@ -132,7 +132,7 @@ def _list(place: Place, as_json: bool) -> None:
     screen.table(["approval", "hash", "question"], rows)
 
 
-async def _find(place: Place, which: str) -> Json:
+async def _find(place: Target, which: str) -> Json:
     """The open approval that is meant."""
     from agent_work_orders.cli import client as clients
     from agent_work_orders.cli.outcome import Told

@@ -24,7 +24,7 @@ def set_credential(name: Name, home: options.Home = None, as_json: options.Json 
 
     The environment goes before it. The server must be stopped meanwhile.
     """
-    from agent_work_orders.cli import credential_desk
+    from agent_work_orders.cli import credential_operations
     from agent_work_orders.cli.screen import Screen, print_json
     from agent_work_orders.settings import refuse_unknown
     from agent_work_orders.work_orders.credentials import MAX_CHARS
@@ -34,7 +34,7 @@ def set_credential(name: Name, home: options.Home = None, as_json: options.Json 
         secret = typer.prompt(name, hide_input=True, err=True)
     else:
         secret = sys.stdin.read(MAX_CHARS + 2)
-    kept = wait_for(credential_desk.keep(home, name, secret.strip()))
+    kept = wait_for(credential_operations.keep(home, name, secret.strip()))
     if as_json:
         print_json({"credential": kept})
     else:
@@ -45,10 +45,10 @@ def set_credential(name: Name, home: options.Home = None, as_json: options.Json 
 @guarded
 def list_credentials(home: options.Home = None, as_json: options.Json = False) -> None:
     """List what is kept: names, the last four characters, and when it was set."""
-    from agent_work_orders.cli import credential_desk
+    from agent_work_orders.cli import credential_operations
     from agent_work_orders.cli.screen import Screen, print_json
 
-    found = wait_for(credential_desk.every(home))
+    found = wait_for(credential_operations.every(home))
     if as_json:
         print_json({"credentials": found})
         return
@@ -63,10 +63,10 @@ def list_credentials(home: options.Home = None, as_json: options.Json = False) -
 @guarded
 def remove(name: Name, home: options.Home = None, as_json: options.Json = False) -> None:
     """Forget a secret, for good."""
-    from agent_work_orders.cli import credential_desk
+    from agent_work_orders.cli import credential_operations
     from agent_work_orders.cli.screen import Screen, print_json
 
-    wait_for(credential_desk.remove(home, name))
+    wait_for(credential_operations.remove(home, name))
     if as_json:
         print_json({"removed": name})
     else:
@@ -80,10 +80,10 @@ def rotate(home: options.Home = None, as_json: options.Json = False) -> None:
 
     With AWO_SECRET_KEY, put a new key before the old one first, and take the old one out after.
     """
-    from agent_work_orders.cli import credential_desk
+    from agent_work_orders.cli import credential_operations
     from agent_work_orders.cli.screen import Screen, print_json
 
-    changed = wait_for(credential_desk.rotate(home))
+    changed = wait_for(credential_operations.rotate(home))
     if as_json:
         print_json({"resealed": changed})
     else:

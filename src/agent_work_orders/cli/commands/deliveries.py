@@ -29,10 +29,10 @@ def list_deliveries(
     as_json: options.Json = False,
 ) -> None:
     """List what came from GitHub, newest first."""
-    from agent_work_orders.cli import delivery_desk
+    from agent_work_orders.cli import delivery_operations
     from agent_work_orders.cli.screen import Screen, print_json
 
-    found = wait_for(delivery_desk.page(home, url, state, limit))
+    found = wait_for(delivery_operations.page(home, url, state, limit))
     if as_json:
         print_json({"deliveries": found})
         return
@@ -53,9 +53,9 @@ def show(
     as_json: options.Json = False,
 ) -> None:
     """Show one delivery."""
-    from agent_work_orders.cli import delivery_desk
+    from agent_work_orders.cli import delivery_operations
 
-    _tell(wait_for(delivery_desk.find(home, url, delivery_id)), as_json)
+    _tell(wait_for(delivery_operations.find(home, url, delivery_id)), as_json)
 
 
 @app.command("retry")
@@ -67,9 +67,9 @@ def retry(
     as_json: options.Json = False,
 ) -> None:
     """Have a failed delivery handled again; without a server, at its next start."""
-    from agent_work_orders.cli import delivery_desk
+    from agent_work_orders.cli import delivery_operations
 
-    _tell(wait_for(delivery_desk.retry(home, url, delivery_id)), as_json)
+    _tell(wait_for(delivery_operations.retry(home, url, delivery_id)), as_json)
 
 
 def _tell(found: Json, as_json: bool) -> None:

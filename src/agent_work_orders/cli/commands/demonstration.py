@@ -60,13 +60,13 @@ async def _demo_on_github(folder: Path, as_json: bool, screen: Screen) -> None:
 
 
 async def _demo(folder: Path, home: Path | None, as_json: bool, screen: Screen) -> int:
-    from agent_work_orders.cli.client import Place
+    from agent_work_orders.cli.client import Target
     from agent_work_orders.cli.commands.run import introduce
     from agent_work_orders.cli.conduct import conduct
     from agent_work_orders.cli.demo import sample
 
     made = sample.make(folder)
-    place = Place(home=home or folder / "data")
+    place = Target(home=home or folder / "data")
     screen.heading("Demonstration: the agent is SCRIPTED. It follows a file; no model is asked.")
     screen.pairs([("issue", made.issue.splitlines()[0]), ("sample", str(made.repository))])
     screen.line()

@@ -11,7 +11,7 @@ from agent_work_orders.cli import options
 from agent_work_orders.cli.outcome import guarded, wait_for
 
 if TYPE_CHECKING:
-    from agent_work_orders.cli.client import Json, Looker, Place
+    from agent_work_orders.cli.client import Json, Looker, Target
     from agent_work_orders.cli.screen import Screen
 
 
@@ -51,7 +51,7 @@ def list_orders(
     }
 
     async def ask() -> Json:
-        async with clients.looking(clients.Place(home=home, url=url)) as client:
+        async with clients.looking(clients.Target(home=home, url=url)) as client:
             return await client.orders(**wanted)
 
     page = wait_for(ask())
@@ -77,14 +77,14 @@ def list_orders(
     screen.table(
         ["order", "status", "tests", "phase", "created (UTC)", "repository", "title"], rows
     )
-    _tell_resting(page["agent_work_orders"], clients.Place(home=home, url=url), screen)
+    _tell_resting(page["agent_work_orders"], clients.Target(home=home, url=url), screen)
     if page["has_more"]:
         screen.line(
             f"{len(rows)} of {page['total_count']}; more with --offset {offset + len(rows)}"
         )
 
 
-def _tell_resting(orders: list[Json], place: Place, screen: Screen) -> None:
+def _tell_resting(orders: list[Json], place: Target, screen: Screen) -> None:
     """An order that is open while nobody works on it looks alive, but rests."""
     from agent_work_orders import settings as setting
     from agent_work_orders.cli.client import server_of
@@ -110,7 +110,7 @@ def show(
     from agent_work_orders.cli.screen import Screen, print_json
 
     async def ask() -> tuple[Json, list[Json], list[Json]]:
-        async with clients.looking(clients.Place(home=home, url=url)) as client:
+        async with clients.looking(clients.Target(home=home, url=url)) as client:
             found = await client.order(order)
             order_id = found["agent_work_order_id"]
             return found, await client.tasks(order_id), await client.approvals(order_id)
@@ -180,7 +180,7 @@ def logs(
 
     With --json -f, one JSON document per line.
     """
-    from agent_work_orders.cli.client import Place
+    from agent_work_orders.cli.client import Target
     from agent_work_orders.cli.commands import transcripts
     from agent_work_orders.cli.outcome import Told
 
@@ -189,14 +189,14 @@ def logs(
             "level_invalid", f"{level!r} is not a level", hint="debug, info, warning or error",
             field="--level",
         )  # fmt: skip
-    place = Place(home=home, url=url)
+    place = Target(home=home, url=url)
     if transcript:
         wait_for(transcripts.read(place, order, task, as_json))
     else:
         wait_for(_logs(place, order, level, follow, as_json))
 
 
-async def _logs(place: Place, wanted: str, level: str | None, follow: bool, as_json: bool) -> None:
+async def _logs(place: Target, wanted: str, level: str | None, follow: bool, as_json: bool) -> None:
     from agent_work_orders.cli import client as clients
     from agent_work_orders.cli import following
     from agent_work_orders.cli.screen import Screen, print_json
@@ -277,7 +277,7 @@ def diff(
     from agent_work_orders.cli.screen import Screen, print_json
 
     async def ask() -> Json:
-        async with clients.looking(clients.Place(home=home, url=url)) as client:
+        async with clients.looking(clients.Target(home=home, url=url)) as client:
             return await client.diff(order)
 
     found = wait_for(ask())

@@ -13,7 +13,7 @@ from agent_work_orders.cli.outcome import guarded, wait_for
 from agent_work_orders.sandbox_manager.sandbox_types import SANDBOX_TYPES
 
 if TYPE_CHECKING:
-    from agent_work_orders.cli.client import Json, Place
+    from agent_work_orders.cli.client import Json, Target
     from agent_work_orders.cli.request import Asked
     from agent_work_orders.cli.screen import Screen
 
@@ -96,7 +96,7 @@ def run(
     is kept in the data directory. Exit codes: 0 completed, 1 failed or cancelled, 2 refused,
     3 waits for a person, 130 interrupted.
     """
-    from agent_work_orders.cli.client import Place
+    from agent_work_orders.cli.client import Target
     from agent_work_orders.cli.request import Asked
 
     asked = Asked(
@@ -114,11 +114,11 @@ def run(
         timeout_s=timeout,
         model=model,
     )
-    place = Place(home=home, url=url)
+    place = Target(home=home, url=url)
     raise typer.Exit(wait_for(_run(asked, place, detach=detach, as_json=as_json)))
 
 
-async def _run(asked: Asked, place: Place, *, detach: bool, as_json: bool) -> int:
+async def _run(asked: Asked, place: Target, *, detach: bool, as_json: bool) -> int:
     from agent_work_orders.cli import client as clients
     from agent_work_orders.cli import outcome, request
     from agent_work_orders.cli.screen import Screen, print_json

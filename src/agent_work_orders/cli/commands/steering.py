@@ -11,7 +11,7 @@ from agent_work_orders.cli import options
 from agent_work_orders.cli.outcome import guarded, wait_for
 
 if TYPE_CHECKING:
-    from agent_work_orders.cli.client import Client, Json, Place, Verb
+    from agent_work_orders.cli.client import Client, Json, Target, Verb
     from agent_work_orders.cli.conduct import Begin
 
 
@@ -209,7 +209,7 @@ def _conduct(
     screen.marked(order["status"], order["agent_work_order_id"], indent=0)
 
 
-def _place(home: Path | None, url: str | None) -> Place:
-    from agent_work_orders.cli.client import Place
+def _place(home: Path | None, url: str | None) -> Target:
+    from agent_work_orders.cli.client import Target
 
-    return Place(home=home, url=url)
+    return Target(home=home, url=url)

@@ -10,7 +10,7 @@ from agent_work_orders.cli import options
 from agent_work_orders.cli.outcome import guarded, wait_for
 
 if TYPE_CHECKING:
-    from agent_work_orders.cli.client import Json, Place
+    from agent_work_orders.cli.client import Json, Target
 
 
 @guarded
@@ -31,16 +31,16 @@ def transcript(
     as_json: options.Json = False,
 ) -> None:
     """Show what an order's agent said and did, or where a text stands in it."""
-    from agent_work_orders.cli.client import Place
+    from agent_work_orders.cli.client import Target
 
-    place = Place(home=home, url=url)
+    place = Target(home=home, url=url)
     if search is None:
         wait_for(read(place, order, task, as_json))
     else:
         wait_for(_look(place, order, task, search, as_json))
 
 
-async def read(place: Place, wanted: str, task: str | None, as_json: bool) -> None:
+async def read(place: Target, wanted: str, task: str | None, as_json: bool) -> None:
     """The whole transcript of a task."""
     from agent_work_orders.cli import client as clients
     from agent_work_orders.cli.screen import Screen, print_json
@@ -66,7 +66,7 @@ async def read(place: Place, wanted: str, task: str | None, as_json: bool) -> No
         screen.block(entry["text"])
 
 
-async def _look(place: Place, wanted: str, task: str | None, text: str, as_json: bool) -> None:
+async def _look(place: Target, wanted: str, task: str | None, text: str, as_json: bool) -> None:
     from agent_work_orders.cli import client as clients
     from agent_work_orders.cli.screen import Screen, print_json
 

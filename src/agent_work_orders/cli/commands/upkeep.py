@@ -156,10 +156,10 @@ def key_create(
     as_json: options.Json = False,
 ) -> None:
     """Make an API key. Its token is shown this once."""
-    from agent_work_orders.cli import key_desk
+    from agent_work_orders.cli import key_operations
     from agent_work_orders.cli.screen import Screen, print_json
 
-    answer = wait_for(key_desk.create(home, url, name, role, repo))
+    answer = wait_for(key_operations.create(home, url, name, role, repo))
     if as_json:
         print_json(answer)
         return
@@ -174,10 +174,10 @@ def key_list(
     home: options.Home = None, url: options.Url = None, as_json: options.Json = False
 ) -> None:
     """List the API keys, without their secrets."""
-    from agent_work_orders.cli import key_desk
+    from agent_work_orders.cli import key_operations
     from agent_work_orders.cli.screen import Screen, print_json
 
-    found = wait_for(key_desk.every(home, url))
+    found = wait_for(key_operations.every(home, url))
     if as_json:
         print_json({"keys": found})
         return
@@ -198,10 +198,10 @@ def key_revoke(
     as_json: options.Json = False,
 ) -> None:
     """Revoke an API key, at once and for good."""
-    from agent_work_orders.cli import key_desk
+    from agent_work_orders.cli import key_operations
     from agent_work_orders.cli.screen import Screen, print_json
 
-    key = wait_for(key_desk.revoke(home, url, key_id))
+    key = wait_for(key_operations.revoke(home, url, key_id))
     if as_json:
         print_json({"key": key})
     else:

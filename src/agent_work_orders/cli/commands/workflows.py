@@ -27,7 +27,7 @@ def list_workflows(
     from agent_work_orders.cli.screen import Screen, print_json
 
     async def ask() -> list[Json]:
-        async with clients.looking(clients.Place(home=home, url=url)) as client:
+        async with clients.looking(clients.Target(home=home, url=url)) as client:
             return await client.workflows()
 
     found = wait_for(ask())
@@ -51,7 +51,7 @@ def show(
     from agent_work_orders.cli.screen import Screen, print_json
 
     async def ask() -> Json:
-        async with clients.looking(clients.Place(home=home, url=url)) as client:
+        async with clients.looking(clients.Target(home=home, url=url)) as client:
             return await client.workflow(name)
 
     found = wait_for(ask())
@@ -89,7 +89,7 @@ def lint(
     source = request.read_text(Path(file), "FILE")
 
     async def ask() -> Json:
-        async with clients.looking(clients.Place(home=home, url=url)) as client:
+        async with clients.looking(clients.Target(home=home, url=url)) as client:
             return await client.lint(source, file)
 
     found = wait_for(ask())
@@ -151,7 +151,7 @@ def tools(
     from agent_work_orders.cli.screen import Screen, print_json
 
     async def ask() -> list[Json]:
-        async with clients.looking(clients.Place(home=home, url=url)) as client:
+        async with clients.looking(clients.Target(home=home, url=url)) as client:
             return await client.tools()
 
     found = wait_for(ask())

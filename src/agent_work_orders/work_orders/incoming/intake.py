@@ -22,7 +22,13 @@ from agent_work_orders.github_integration.quota import Priority, QuotaHeld
 from agent_work_orders.state_manager.deliveries import DAY_MS, KEEP_MS, Delivery
 from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.incoming import github_event, repository_access, rules, triggers
-from agent_work_orders.work_orders.incoming.carry_out import Result, Scene, Starter, said, scene_of
+from agent_work_orders.work_orders.incoming.carry_out import (
+    LocatedEvent,
+    Result,
+    Starter,
+    located,
+    refusal_words,
+)
 from agent_work_orders.work_orders.incoming.comment_command import USAGE
 from agent_work_orders.work_orders.incoming.comment_verbs import Verbs
 from agent_work_orders.work_orders.incoming.github_event import GitHubEvent, Person, Unusable
@@ -180,19 +186,19 @@ class Intake:
         if self._hub is None:
             return "failed", "GitHub is not configured: set GITHUB_APP_ID or GITHUB_TOKEN"
         try:
-            scene = scene_of(self._context, self._server_url, event, delivery.delivery_id)
+            at = located(self._context, self._server_url, event, delivery.delivery_id)
         except Refused as error:
             return "failed", str(error)
-        return await self._decided(scene, delivery.received_at_ms)
+        return await self._decided(at, delivery.received_at_ms)
 
-    async def _decided(self, scene: Scene, received_at_ms: int) -> Result:
-        event, memory = scene.event, self._memory
+    async def _decided(self, at: LocatedEvent, received_at_ms: int) -> Result:
+        event, memory = at.event, self._memory
         # Who said something looks for an answer; a label or a push starts work that can wait.
         waits: Priority = "order" if event.remark is None else "person"
         try:
-            given = await memory.rules(scene.repository, event.repository_id, waits)
+            given = await memory.rules(at.repository, event.repository_id, waits)
         except RulesInvalid as error:
-            return await self._rules_invalid(scene, error, waits)
+            return await self._rules_invalid(at, error, waits)
         our_login = await memory.our_login()
         decision = triggers.decide(event, given, our_login, received_at_ms)
         match decision:
@@ -202,53 +208,55 @@ class Intake:
                 return "ignored", decision.why
             case triggers.AccessChanged():
                 return "ignored", decision.why
-        if decision.by is not None and (why := await self._not_writer(scene, decision.by, waits)):
+        if decision.by is not None and (why := await self._not_writer(at, decision.by, waits)):
             return "ignored", why
         try:
             match decision:
                 case triggers.Start():
-                    return await self._starter.start(scene, decision)
+                    return await self._starter.start(at, decision)
                 case triggers.Command():
-                    return await self._verbs.do(scene, decision)
+                    return await self._verbs.do(at, decision)
                 case triggers.Answer():
-                    await self._say(scene, decision.key, f"{decision.why}.\n\n{USAGE}")
+                    await self._say(at, decision.key, f"{decision.why}.\n\n{USAGE}")
                     return "ignored", decision.why
         except Refused as error:
             if error.status == 503:
                 raise
-            return await self._refused(scene, error)
+            return await self._refused(at, error)
 
-    async def _not_writer(self, scene: Scene, by: Person, waits: Priority) -> str:
+    async def _not_writer(self, at: LocatedEvent, by: Person, waits: Priority) -> str:
         """Why they are not heard, which is audited; empty for who may write."""
-        event = scene.event
-        if await self._memory.may_write(scene.repository, event.repository_id, by, waits):
+        event = at.event
+        if await self._memory.may_write(at.repository, event.repository_id, by, waits):
             return ""
         why = f"{by.login} has no write access"
         await self._audit(event, why)
         return why
 
-    async def _rules_invalid(self, scene: Scene, error: RulesInvalid, waits: Priority) -> Result:
+    async def _rules_invalid(
+        self, at: LocatedEvent, error: RulesInvalid, waits: Priority
+    ) -> Result:
         """Told to a writer who asked for something: strangers and bots cannot make us talk."""
-        event = scene.event
+        event = at.event
         unheard = triggers.unanswered(event, await self._memory.our_login())
         if unheard is None:
-            why = await self._not_writer(scene, event.sender, waits)
-            return ("ignored", why) if why else await self._refused(scene, error)
+            why = await self._not_writer(at, event.sender, waits)
+            return ("ignored", why) if why else await self._refused(at, error)
         if unheard.audited:
             await self._audit(event, unheard.why)
         return "ignored", f"{unheard.why}; {error}"
 
-    async def _refused(self, scene: Scene, error: Refused) -> Result:
+    async def _refused(self, at: LocatedEvent, error: Refused) -> Result:
         """What is asked for cannot be done as it is: told to who asked, not tried again."""
-        key = "" if scene.event.remark is None else str(scene.event.remark.comment_id)
-        await self._say(scene, f"refused:{error.code}:{key}", f"Not started: {said(error)}")
+        key = "" if at.event.remark is None else str(at.event.remark.comment_id)
+        await self._say(at, f"refused:{error.code}:{key}", f"Not started: {refusal_words(error)}")
         # What the operator must mend can be tried again afterwards.
         return ("failed" if error.code == "agent_missing" else "ignored"), str(error)
 
-    async def _say(self, scene: Scene, key: str, text: str) -> None:
-        if scene.conversation is not None:
-            whole = f"github:{scene.event.repository_id}:{scene.event.subject}:{key}"
-            await self._replies.say(scene.conversation, whole, self._context.redact(text))
+    async def _say(self, at: LocatedEvent, key: str, text: str) -> None:
+        if at.conversation is not None:
+            whole = f"github:{at.event.repository_id}:{at.event.subject}:{key}"
+            await self._replies.say(at.conversation, whole, self._context.redact(text))
 
     async def _audit(self, event: GitHubEvent, why: str) -> None:
         await self._context.store.audit.append(

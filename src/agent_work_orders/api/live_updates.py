@@ -68,7 +68,7 @@ class Listener:
         self.woken.set()
 
 
-class Hub:
+class LiveUpdates:
     def __init__(
         self, context: Context, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:

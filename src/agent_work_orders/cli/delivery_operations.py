@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from agent_work_orders import settings as setting
 from agent_work_orders.api import views
 from agent_work_orders.bootstrap import open_archive, open_upkeep
-from agent_work_orders.cli.client import Json, Place, server_of
+from agent_work_orders.cli.client import Json, Target, server_of
 from agent_work_orders.cli.outcome import Told
 from agent_work_orders.cli.over_http import OverHttp, api_key
 from agent_work_orders.security.roles import LOCAL_OPERATOR
@@ -19,7 +19,7 @@ from agent_work_orders.work_orders import deliveries
 async def page(home: Path | None, url: str | None, state: str | None, limit: int) -> list[Json]:
     checked = _state(state)
     settings = setting.load(home=home)
-    server = server_of(Place(home=home, url=url), settings)
+    server = server_of(Target(home=home, url=url), settings)
     if server is not None:
         async with OverHttp(server, api_key(settings.home)) as client:
             return await client.deliveries(checked, limit)
@@ -32,7 +32,7 @@ async def page(home: Path | None, url: str | None, state: str | None, limit: int
 
 async def find(home: Path | None, url: str | None, delivery_id: str) -> Json:
     settings = setting.load(home=home)
-    server = server_of(Place(home=home, url=url), settings)
+    server = server_of(Target(home=home, url=url), settings)
     if server is not None:
         async with OverHttp(server, api_key(settings.home)) as client:
             return await client.delivery(delivery_id)
@@ -42,7 +42,7 @@ async def find(home: Path | None, url: str | None, delivery_id: str) -> Json:
 
 async def retry(home: Path | None, url: str | None, delivery_id: str) -> Json:
     settings = setting.load(home=home)
-    server = server_of(Place(home=home, url=url), settings)
+    server = server_of(Target(home=home, url=url), settings)
     if server is not None:
         async with OverHttp(server, api_key(settings.home)) as client:
             return await client.delivery(delivery_id, retry=True)

@@ -8,7 +8,7 @@ from typing import get_args
 from agent_work_orders import settings as setting
 from agent_work_orders.api import views
 from agent_work_orders.bootstrap import open_archive, open_upkeep
-from agent_work_orders.cli.client import Json, Place, server_of
+from agent_work_orders.cli.client import Json, Target, server_of
 from agent_work_orders.cli.outcome import Told
 from agent_work_orders.cli.over_http import OverHttp, api_key
 from agent_work_orders.cli.request import repository
@@ -21,7 +21,7 @@ async def create(
 ) -> Json:
     checked = _role(role)
     settings = setting.load(home=home)
-    server = server_of(Place(home=home, url=url), settings)
+    server = server_of(Target(home=home, url=url), settings)
     addresses = None if repos is None else [repository(one) for one in repos]
     if server is not None:
         async with OverHttp(server, api_key(settings.home)) as client:
@@ -33,7 +33,7 @@ async def create(
 
 async def every(home: Path | None, url: str | None) -> list[Json]:
     settings = setting.load(home=home)
-    server = server_of(Place(home=home, url=url), settings)
+    server = server_of(Target(home=home, url=url), settings)
     if server is not None:
         async with OverHttp(server, api_key(settings.home)) as client:
             return await client.keys()
@@ -43,7 +43,7 @@ async def every(home: Path | None, url: str | None) -> list[Json]:
 
 async def revoke(home: Path | None, url: str | None, key_id: str) -> Json:
     settings = setting.load(home=home)
-    server = server_of(Place(home=home, url=url), settings)
+    server = server_of(Target(home=home, url=url), settings)
     if server is not None:
         async with OverHttp(server, api_key(settings.home)) as client:
             return await client.revoke_key(key_id)
