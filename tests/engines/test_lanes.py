@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent_work_orders.engines.embedded.lanes import HOUR_MS, Lanes, Limits, Ticket
+from agent_work_orders.engines.embedded.lanes import HOUR_MS, Lanes, Limits
+from agent_work_orders.engines.ticket import Ticket
 
 FREE = Limits(
     running_tasks=100,

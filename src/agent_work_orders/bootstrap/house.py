@@ -76,7 +76,7 @@ async def open_house(
         workspaces = Workspaces(around.mirrors, around.sandboxes)
         performer = performer_of(settings, around, store, workspaces, log, clock, redactor)
         engine = embedded_engine(settings, store, performer, clock, takes)
-        damage_report.tell(store, log)
+        store.writer.on_mended = damage_report.tell(store, log)
         known = around.context(settings, store, engine, clock, log, redactor.text)
         context = LiveContext(
             **{**msgspec.structs.asdict(known), "runs": engine},

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from agent_work_orders.engines.embedded.kept_run import restore
-from agent_work_orders.errors import Conflict
+from agent_work_orders.engines.replay import replay, set_aside
 from agent_work_orders.state_manager.journal import Journal, Quarantined
 from agent_work_orders.workflow_engine.run import Run
 
@@ -16,19 +15,10 @@ class ArchivedRuns:
         loaded = await self._journal.load_run(run_id)
         if isinstance(loaded, Quarantined):
             raise set_aside(loaded)
-        return None if loaded is None else restore(loaded, {}).run
+        return None if loaded is None else replay(loaded, {}).run
 
     async def open_runs(self) -> list[str]:
         return []
 
     def held_until_ms(self, run_id: str) -> int | None:
         return None
-
-
-def set_aside(broken: Quarantined) -> Conflict:
-    return Conflict(
-        "run_quarantined",
-        f"the journal of {broken.run_id} is damaged at event {broken.seq}: {broken.reason}",
-        hint="Restore a backup; `awo doctor` lists everything that is damaged. See "
-        "docs/runbook.md.",
-    )

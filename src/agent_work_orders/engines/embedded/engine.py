@@ -23,11 +23,12 @@ from agent_work_orders.engines.embedded.kept_run import (
     effect_id,
     to_commit,
 )
-from agent_work_orders.engines.embedded.lanes import Lanes, Limits, Starts, Takes
+from agent_work_orders.engines.embedded.lanes import Lanes, Limits, Takes
 from agent_work_orders.engines.embedded.memory import Memory
 from agent_work_orders.engines.embedded.worker import Job, Worker
 from agent_work_orders.engines.engine import Change, Observer
 from agent_work_orders.engines.perform import Performer
+from agent_work_orders.engines.ticket import Starts
 from agent_work_orders.errors import AgentWorkOrdersError, NotFound, Unavailable
 from agent_work_orders.state_manager.journal import Commit, Journal, LoadedRun, Quarantined
 from agent_work_orders.workflow_engine import effects as ask

@@ -9,8 +9,10 @@ from collections.abc import Callable
 import msgspec
 
 from agent_work_orders import ids
-from agent_work_orders.engines.embedded.lanes import PRIORITIES, Ticket
+from agent_work_orders.engines.embedded.lanes import PRIORITIES
 from agent_work_orders.engines.engine import Change
+from agent_work_orders.engines.replay import replay
+from agent_work_orders.engines.ticket import Ticket
 from agent_work_orders.state_manager.journal import (
     Beside,
     Commit,
@@ -24,7 +26,7 @@ from agent_work_orders.workflow_engine import effects as ask
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine import plan as plans
 from agent_work_orders.workflow_engine import run as runs
-from agent_work_orders.workflow_engine.machine import Step, advance
+from agent_work_orders.workflow_engine.machine import Step
 from agent_work_orders.workflow_engine.run import Run
 
 # A run is replayed from its start until it has this many events; then snapshots come at every
@@ -166,24 +168,10 @@ def to_commit(
 
 
 def restore(loaded: LoadedRun, cache: dict[bytes, plans.Plan]) -> KeptRun:
-    """Replay a run from its last snapshot. Runs of one version share their plan."""
-    plan = cache.get(loaded.plan)
-    if plan is None:
-        plan = cache[loaded.plan] = plans.decode(loaded.plan)
-    snapshot_at = FIRST_SNAPSHOT
-    if loaded.snapshot is not None:
-        run = runs.decode(loaded.snapshot.body, loaded.run_id, plan)
-        seq = loaded.snapshot.seq
-        snapshot_at = 2 * seq
-    else:
-        run, seq = runs.fresh(loaded.run_id, plan, ""), 0
-    for row in loaded.events:
-        event = on.decode(row.body)
-        if isinstance(event, on.Submitted):
-            run = runs.fresh(loaded.run_id, plan, event.plan_hash)
-        run = advance(run, event).run
-        seq = row.seq
-    kept = KeptRun(run, seq, snapshot_at)
+    """As it stood, with what is owed to it."""
+    found = replay(loaded, cache)
+    snapshot_at = FIRST_SNAPSHOT if loaded.snapshot is None else 2 * loaded.snapshot.seq
+    kept = KeptRun(found.run, found.seq, snapshot_at)
     kept.owed = {row.effect_id for row in loaded.effects}
     kept.timers = {row.timer for row in loaded.timers}
     return kept

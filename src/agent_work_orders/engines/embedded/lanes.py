@@ -12,10 +12,12 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Awaitable, Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, TypeVar
 
 import msgspec
+
+from agent_work_orders.engines.ticket import Ticket
 
 HOUR_MS = 3_600_000
 MINUTE_MS = 60_000
@@ -31,17 +33,6 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     starts_per_minute: int | None = 100
 
 
-class Ticket(msgspec.Struct, frozen=True, kw_only=True):
-    """How an order queues. `metered` orders count against the rate limits."""
-
-    order_id: str
-    repository: str
-    priority: int = 1
-    metered: bool = True
-
-
-Starts = Callable[[int], Awaitable[Iterable[tuple[Ticket, int]]]]
-"""Orders begun since a moment, oldest first: what the rate limits must remember at a restart."""
 Takes = Callable[[str], bool]
 """Whether the open runs of an order are taken up. Others can be read, and stay as they are."""
 Job = TypeVar("Job")

@@ -6,9 +6,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from agent_work_orders import ids
-from agent_work_orders.engines.embedded.archive import set_aside
 from agent_work_orders.engines.embedded.kept_run import KeptRun, restore
 from agent_work_orders.engines.embedded.lanes import Takes
+from agent_work_orders.engines.replay import set_aside
 from agent_work_orders.state_manager.journal import Journal, Loaded, LoadedRun, Quarantined
 from agent_work_orders.workflow_engine import effects
 from agent_work_orders.workflow_engine.plan import Plan

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import msgspec
 
-from agent_work_orders.engines.embedded.kept_run import restore
+from agent_work_orders.engines.replay import replay
 from agent_work_orders.errors import Broken
 from agent_work_orders.state_manager.approvals import Approvals
 from agent_work_orders.state_manager.journal import Journal, LoadedRun, Quarantined
@@ -45,11 +45,11 @@ async def differences(
         for run_id in page:
             loaded = await journal.load_run(run_id)
             if isinstance(loaded, LoadedRun):
-                held = restore(loaded, plans)
-                if held.run.parent is None:
-                    if wrong := await _line(held.run, held.seq, records):
+                as_told = replay(loaded, plans)
+                if as_told.run.parent is None:
+                    if wrong := await _line(as_told.run, as_told.seq, records):
                         yield wrong
-                for wrong in await _questions(held.run, approvals):
+                for wrong in await _questions(as_told.run, approvals):
                     yield wrong
         after = page[-1]
     offset = 0
@@ -101,8 +101,8 @@ async def rebuild(context: Context) -> Rebuilt:
         for run_id in page:
             loaded = await journal.load_run(run_id)
             if isinstance(loaded, LoadedRun):
-                held = restore(loaded, plans)
-                await recorder.renew(held.run, held.seq)
+                as_told = replay(loaded, plans)
+                await recorder.renew(as_told.run, as_told.seq)
                 count += 1
             elif loaded is not None:
                 damaged.append(loaded)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agent_work_orders.engines.embedded.lanes import Starts, Ticket
+from agent_work_orders.engines.ticket import Starts, Ticket
 from agent_work_orders.security.roles import is_local
 from agent_work_orders.state_manager.records import MAX_LIMIT, OrderRecord, Records
 from agent_work_orders.work_orders.order_facts import PRIORITIES

@@ -15,8 +15,8 @@ import msgspec
 from msgspec.structs import replace
 
 from agent_work_orders.clock import iso
-from agent_work_orders.engines.embedded.archive import set_aside
 from agent_work_orders.engines.engine import Change
+from agent_work_orders.engines.replay import set_aside
 from agent_work_orders.errors import AgentWorkOrdersError, Conflict
 from agent_work_orders.ids import order_of
 from agent_work_orders.state_manager.approvals import ApprovalRecord
