@@ -12,8 +12,7 @@ import httpx
 import pytest
 import uvicorn
 
-from agent_work_orders.api import live_updates as hubs
-from agent_work_orders.api import server
+from agent_work_orders.api import live_updates, server
 from agent_work_orders.api.models import AgentWorkOrderSummary
 from agent_work_orders.api.routes import events
 from agent_work_orders.bootstrap import House
@@ -214,8 +213,8 @@ async def test_a_wrong_last_id_is_refused(client: Any) -> None:
 
 
 async def test_a_slow_reader_is_let_go_and_memory_stays_bounded(house: House) -> None:
-    hub = hubs.Hub(house.context)
-    slow, quick = (hubs.Listener(LOCAL_OPERATOR, None) for _ in range(2))
+    hub = live_updates.LiveUpdates(house.context)
+    slow, quick = (live_updates.Listener(LOCAL_OPERATOR, None) for _ in range(2))
     await hub.join(slow)
     await hub.join(quick)
     got = 0
@@ -250,11 +249,13 @@ async def test_a_revoked_key_stops_listening(
 
 
 async def test_too_many_listeners_are_turned_away(house: House) -> None:
-    hub = hubs.Hub(house.context)
-    listeners = [hubs.Listener(LOCAL_OPERATOR, None) for _ in range(hubs.MAX_LISTENERS)]
+    hub = live_updates.LiveUpdates(house.context)
+    listeners = [
+        live_updates.Listener(LOCAL_OPERATOR, None) for _ in range(live_updates.MAX_LISTENERS)
+    ]
     for listener in listeners:
         await hub.join(listener)
     with pytest.raises(Unavailable):
-        await hub.join(hubs.Listener(LOCAL_OPERATOR, None))
+        await hub.join(live_updates.Listener(LOCAL_OPERATOR, None))
     for listener in listeners:
         hub.leave(listener)
