@@ -16,13 +16,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from agent_work_orders.work_orders.shelf import Compiled
-
 from agent_work_orders import settings as setting
 from agent_work_orders.bootstrap import open_upkeep
 from agent_work_orders.state_manager.journal import Commit, EventRow
-from agent_work_orders.state_manager.sqlite.store import SqliteStore
-from agent_work_orders.work_orders import projection, workflows
+from agent_work_orders.state_manager.store import Store
+from agent_work_orders.work_orders import workflows
+from agent_work_orders.work_orders.cache import Compiled
+from agent_work_orders.work_orders.read_side import projection
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine import plan as plans
 from agent_work_orders.workflow_engine import run as runs
@@ -121,7 +121,7 @@ def history(number: int, compiled: Compiled) -> Iterator[on.AnyEvent]:
         )
 
 
-async def add_order(store: SqliteStore, number: int, compiled: Compiled) -> asyncio.Future[None]:
+async def add_order(store: Store, number: int, compiled: Compiled) -> asyncio.Future[None]:
     run_id = order_id(number)
     run, rows = runs.fresh(run_id, compiled.plan, compiled.plan_hash), list[EventRow]()
     for event in history(number, compiled):
@@ -149,7 +149,7 @@ async def add_order(store: SqliteStore, number: int, compiled: Compiled) -> asyn
     return done
 
 
-def add_lines(store: SqliteStore, number: int, first: int, count: int) -> None:
+def add_lines(store: Store, number: int, first: int, count: int) -> None:
     levels = ("info", "info", "info", "debug", "warning", "info", "info", "error")
     for line in range(first, first + count):
         said = f"line {line} of the build: compiling module_{line % 997}.py "
@@ -163,10 +163,12 @@ def add_lines(store: SqliteStore, number: int, first: int, count: int) -> None:
 
 
 async def fill(home: Path, orders: int, lines: int) -> None:
-    async with open_upkeep(setting.load({}, home=home, synchronous="NORMAL")) as (rooms, store):
-        compiled = [workflows.compile_named(rooms, name) for name in WORKFLOWS]
+    settings = setting.changed(setting.load({}, home=home), {"storage.synchronous": "NORMAL"})
+    async with open_upkeep(settings) as context:
+        store = context.store
+        compiled = [workflows.compile_named(context, name) for name in WORKFLOWS]
         for one in compiled:
-            await workflows.keep(rooms, one, "local")
+            await workflows.keep(context, one, "local")
         for first in range(0, orders, BATCH):
             numbers = range(first, min(first + BATCH, orders))
             await asyncio.gather(
