@@ -17,6 +17,8 @@ from agent_work_orders.state_manager.sqlite.store import SqliteStore
 from agent_work_orders.state_manager.subjects import OrderSubject
 
 CALLER, KEY = "key-ann", "once-and-once-only"
+LATE_MS = 4_000_000_000_000
+"""Old keys are forgotten at a start."""
 CHANGING = ("last_used_at_ms", "used_at_ms", "has_more", "total_count")
 
 
@@ -49,7 +51,7 @@ async def write(store: SqliteStore, order_id: str) -> Given:
     [one] = await store.deliveries.waiting()
     await store.deliveries.settle(one.n, "handled", "made an order", 2)
     await store.deliveries.take("guid-waiting", "ping", b'{"zen": "keep it"}', 3)
-    await store.idempotency.claim(CALLER, KEY, body_hash="h1", order_id=order_id, at_ms=1)
+    await store.idempotency.claim(CALLER, KEY, body_hash="h1", order_id=order_id, at_ms=LATE_MS)
     for name in ("push", "comment"):
         await store.ledger.intend(
             f"{order_id}:{name}", order_id=order_id, what="test.write", intent={"n": 1}, at_ms=1

@@ -394,3 +394,19 @@ async def test_an_upgrade_fills_the_checksums(tmp_path: Path, clock: Clock) -> N
     assert store.damaged == ()
     assert await one_of_each.read(store, given) == before
     await store.close()
+
+
+async def test_a_key_of_a_damaged_time_is_not_forgotten(tmp_path: Path, clock: Any) -> None:
+    store = SqliteStore.open(tmp_path, clock)
+    for key, at_ms in (("old", 1), ("new", 100)):
+        await store.idempotency.claim("ann", key, body_hash="h", order_id="wo-1", at_ms=at_ms)
+    await store.close()
+    with sqlite3.connect(tmp_path / "journal.db") as connection:
+        connection.execute("UPDATE idempotency_keys SET at_ms = 2 WHERE key = 'new'")
+    connection.close()
+    store = SqliteStore.open(tmp_path, clock)
+    assert await store.idempotency.forget_before(50) == 1
+    with pytest.raises(Conflict) as refused:
+        await store.idempotency.claim("ann", "new", body_hash="h", order_id="wo-2", at_ms=200)
+    assert refused.value.code == "idempotency_key_damaged"
+    await store.close()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from agent_work_orders.errors import BadRequest, Conflict
 from agent_work_orders.state_manager.damaged_row import DamagedRow
 from agent_work_orders.state_manager.sqlite.named import queries
-from agent_work_orders.state_manager.sqlite.proof import DAMAGE, proven, sealed
+from agent_work_orders.state_manager.sqlite.proof import DAMAGE, proven, readable, sealed
 from agent_work_orders.state_manager.sqlite.text import storable
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
@@ -65,9 +65,15 @@ class SqliteIdempotencyKeys:
                 raise _unclear()
 
     async def forget_before(self, at_ms: int) -> int:
-        return await self._writer.submit(
-            lambda connection: connection.execute(_SQL["forget_keys"], (at_ms,)).rowcount
-        )
+        """One whose time may be what is damaged stays: its key must not make a second order."""
+
+        def forget(connection: sqlite3.Connection) -> int:
+            old = connection.execute(_SQL["old_keys"], (at_ms,)).fetchall()
+            whole = readable(lambda row: (row[0], row[1]), old, "idempotency_keys")
+            connection.executemany(_SQL["forget_key"], whole)
+            return len(whole)
+
+        return await self._writer.submit(forget)
 
 
 def _unclear() -> Conflict:

@@ -126,9 +126,13 @@ VALUES (?, ?, ?, ?, ?, ?);
 -- Who has an idempotency key.
 SELECT caller, key, body_hash, order_id, at_ms, checksum FROM idempotency_keys WHERE caller = ? AND key = ?;
 
--- name: forget_keys
--- Drop idempotency keys older than a time.
-DELETE FROM idempotency_keys WHERE at_ms < ?;
+-- name: old_keys
+-- Keys from before a moment, whole: only those that hold are forgotten.
+SELECT caller, key, body_hash, order_id, at_ms, checksum FROM idempotency_keys WHERE at_ms < ?;
+
+-- name: forget_key
+-- One of them.
+DELETE FROM idempotency_keys WHERE caller = ? AND key = ?;
 
 -- name: add_feed
 -- Append to the feed.
