@@ -241,13 +241,10 @@ async def test_a_fault_that_passes_is_survived(bench: Bench) -> None:
     assert turn.ok and turn.text == "late"
 
 
-async def test_stops_at_its_turns_and_its_budget(bench: Bench) -> None:
+async def test_stops_at_its_turns(bench: Bench) -> None:
     bench.model.play(Script(after=call("Bash", command="true", description="again")))
     turn = await bench.turn(AgentRequest(prompt="loop", max_turns=2))
     assert turn.error is not None and turn.error.kind == "max_turns"
-    turn = await bench.turn(AgentRequest(prompt="loop", max_budget_usd=0.001))
-    assert turn.error is not None and turn.error.kind == "budget"
-    assert turn.usage.cost_usd > 0
 
 
 @pytest.mark.fault("G4")

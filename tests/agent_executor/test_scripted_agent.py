@@ -36,8 +36,7 @@ commands:
   clean:
     - write: {path: "-rf", content: x}
     - delete: "-rf"
-calls:
-  7:
+  wait:
     - fail: {kind: rate_limit, message: slow down, retry_after_s: 60}
 """
 
@@ -75,8 +74,8 @@ async def test_the_second_call_of_a_command_does_something_else(tmp_path: Path) 
     assert turn.error is not None and "does not contain '-'" in turn.error.message
 
 
-async def test_the_number_of_the_turn_wins_and_the_default_comes_last(tmp_path: Path) -> None:
-    turn, _, _ = await run(tmp_path, SCRIPT, "plan", call=7)
+async def test_a_failure_is_told_and_the_default_comes_last(tmp_path: Path) -> None:
+    turn, _, _ = await run(tmp_path, SCRIPT, "wait")
     assert turn.error is not None and turn.error.kind == "rate_limit"
     assert turn.error.retry_at_ms is not None
     turn, _, _ = await run(tmp_path, SCRIPT, "other")
@@ -125,7 +124,6 @@ async def test_delays_meet_the_limits(tmp_path: Path) -> None:
         ("default:\n- text: x\ncommand: {}\n", 3, "did you mean 'commands'"),
         ("commands:\n  plan: 5\n", 2, "steps are a list"),
         ("commands:\n  plan:\n    calls: []\n", 3, "list of lists"),
-        ("calls:\n  first: []\n", 2, "number of a call"),
         ("default:\n  - fail: {kind: tired}\n", 2, "tired"),
         ("default:\n  - text: x\n   - text: y\n", 3, ""),
         ("version: 2\n", 1, "version"),

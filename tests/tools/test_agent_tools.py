@@ -154,7 +154,6 @@ async def test_a_head_that_moved_in_a_cancelled_step_is_read_again(bench: Bench)
 
 async def test_prompts_that_come_while_it_works_join_the_one_commit(bench: Bench) -> None:
     script = """
-    calls: {}
     default: [{run: [sh, -c, 'echo turn >> turns.txt']}, {text: ok}]
     """
     bench.waiting = [Prompt(prompt_id="p1", text="more"), Prompt(prompt_id="p2", text="still more")]

@@ -38,12 +38,10 @@ TEXT_LIMIT_CHARS = 64_000
 
 
 class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One turn. `session_id` resumes; `command`/`call` key the scripted agent's script."""
+    """One turn. `session_id` resumes; `command` and `command_call` key a script."""
 
     prompt: str
     command: str | None = None
-    call: int = 1
-    """How many agent turns the order has had, this one included."""
     command_call: int = 1
     """How many turns of this `command` the order has had, this one included."""
     session_id: str | None = None
@@ -55,7 +53,6 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The file that `history` names, which the agent must be able to read."""
     model: str | None = None
     max_turns: int | None = None
-    max_budget_usd: float | None = None
     timeout_s: float = 300.0
     idle_s: float | None = None
     instructions: str = ""

@@ -153,8 +153,6 @@ class ClaudeCode:
         max_turns = request.max_turns or self._options.max_turns
         if max_turns is not None:
             argv.append(f"--max-turns={max_turns}")
-        if request.max_budget_usd is not None:
-            argv.append(f"--max-budget-usd={request.max_budget_usd:.6f}")
         if request.instructions:
             argv.append(f"--append-system-prompt={_bounded(request.instructions)}")
         if session is not None:

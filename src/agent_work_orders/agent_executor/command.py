@@ -110,7 +110,7 @@ class CommandAgent:
         content = prompt.encode("utf-8", "replace")
         values = {"prompt": prompt}
         if "prompt_file" in asked:
-            name = f"prompt-{request.call}.md"
+            name = f"prompt-{request.command_call}.md"
             values["prompt_file"] = await sandbox.put_private(name, content)
         argv = [_PLACEHOLDER.sub(lambda m: values[m[1]], part) for part in self._options.argv]
         return argv, b"" if asked else content

@@ -11,8 +11,6 @@
         calls:                     # the first `build`, the second…; the last one repeats
           - [{replace: {path: calc.py, old: "a - b", new: "a * b"}}]
           - [{replace: {path: calc.py, old: "a * b", new: "a + b"}}]
-    calls:                         # by number of the order's turn, before everything else
-      3: [{fail: {kind: rate_limit, message: slow down, retry_after_s: 60}}]
 
 Steps: write, append, delete, replace, run, text, thinking, delay, fail, usage.
 """
@@ -109,12 +107,9 @@ _SHORT = {"text": "text", "thinking": "text", "delay": "seconds", "delete": "pat
 class Script(msgspec.Struct, frozen=True, kw_only=True):
     default: Steps | None = None
     commands: dict[str, tuple[Steps, ...]] = {}
-    calls: dict[int, Steps] = {}
 
-    def steps(self, command: str | None, call: int, command_call: int) -> Steps | None:
+    def steps(self, command: str | None, command_call: int) -> Steps | None:
         """What to do in this turn; None when the script has no answer."""
-        if call in self.calls:
-            return self.calls[call]
         sequence = self.commands.get(command) if command is not None else None
         if sequence:
             return sequence[min(max(command_call, 1), len(sequence)) - 1]
@@ -146,18 +141,13 @@ class _Wrong(Exception):
 
 
 def _script(document: Any) -> Script:
-    top = _mapping(document, (), "the script", ("version", "default", "commands", "calls"))
+    top = _mapping(document, (), "the script", ("version", "default", "commands"))
     if top.get("version", 1) != 1:
         raise _Wrong("this version of scripts is not known (use 1)", ("version",))
     commands = _mapping(top.get("commands") or {}, ("commands",), "commands")
-    calls = _mapping(top.get("calls") or {}, ("calls",), "calls")
     return Script(
         default=_steps(top["default"], ("default",)) if "default" in top else None,
         commands={name: _sequence(value, ("commands", name)) for name, value in commands.items()},
-        calls={
-            _number(key, ("calls", key)): _steps(value, ("calls", key))
-            for key, value in calls.items()
-        },
     )
 
 
@@ -200,12 +190,6 @@ def _mapping(
         if keys is not None and key not in keys:
             raise _Wrong(f"unknown key {key!r}{_meant(key, keys)}", (*at, key))
     return value
-
-
-def _number(key: str, at: Path) -> int:
-    if not key.isdecimal() or int(key) < 1:
-        raise _Wrong(f"{key!r} is not the number of a call (1, 2, …)", at)
-    return int(key)
 
 
 def _meant(name: str, known: Any) -> str:

@@ -79,7 +79,7 @@ class ScriptedAgent:
         transcript(Entry(kind="prompt", text=request.prompt))
         transcript(Entry(kind="system", text=LABEL, data={"scripted": True}))
         play = _Play(request, sandbox, transcript, dict(env or {}), self._clock, self._sleep)
-        steps = self._script.steps(request.command, request.call, request.command_call)
+        steps = self._script.steps(request.command, request.command_call)
         error: AgentError | None
         if steps is None:
             named = f"the command {request.command!r}" if request.command else "this turn"
