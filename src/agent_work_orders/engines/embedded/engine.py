@@ -16,6 +16,7 @@ from typing import Any
 from agent_work_orders.clock import Clock
 from agent_work_orders.engines.embedded.ahead import Ahead
 from agent_work_orders.engines.embedded.alarm import Alarm
+from agent_work_orders.engines.embedded.condition import Condition
 from agent_work_orders.engines.embedded.kept_run import (
     First,
     KeptRun,
@@ -29,7 +30,7 @@ from agent_work_orders.engines.embedded.worker import Job, Worker
 from agent_work_orders.engines.engine import Change, Observer
 from agent_work_orders.engines.perform import Performer
 from agent_work_orders.engines.ticket import Starts
-from agent_work_orders.errors import AgentWorkOrdersError, NotFound, Unavailable
+from agent_work_orders.errors import AgentWorkOrdersError, NotFound
 from agent_work_orders.state_manager.journal import Commit, Journal, LoadedRun, Quarantined
 from agent_work_orders.workflow_engine import effects as ask
 from agent_work_orders.workflow_engine import events as on
@@ -66,9 +67,7 @@ class EmbeddedEngine:
         self.ahead = Ahead()
         self._worker = Worker(self, performer, clock)
         self._epoch = 0
-        self._state = "new"
-        self._reason = ""
-        self._halted_by = ""  # the code: the words may name places of this machine
+        self._condition = Condition()
         self._recovery: asyncio.Task[None] | None = None
         self._rate_wake: asyncio.TimerHandle | None = None
 
@@ -78,38 +77,38 @@ class EmbeddedEngine:
         await self._take_up()
 
     async def stop(self, *, drain_s: float = 30.0) -> None:
-        if self._state == "stopped":
+        if self._condition.state == "stopped":
             return
-        self._state = "draining" if self._state == "running" else "stopped"
+        self._condition.state = "draining" if self._condition.state == "running" else "stopped"
         self._alarm.stop()
         if self._rate_wake is not None:
             self._rate_wake.cancel()
         await self._worker.drain(drain_s)
-        self._state = "stopped"
+        self._condition.state = "stopped"
         # Only now: the journal may have failed while the tasks were drained.
         if self._recovery is not None:
             self._recovery.cancel()
         await self._worker.abandon()
 
     async def submit(self, run_id: str, plan: Plan, submitted: on.Submitted) -> Run:
-        self._check_open(new=True)
+        self._condition.check(new=True)
         kept = await self.find(run_id)
         if kept is None:
             new = KeptRun(fresh(run_id, plan, submitted.plan_hash), 0)
             new.first = self._first
             step = await self.ahead.step(new, submitted)
             kept = await self.find(run_id)
-            self._check_open(new=True)
+            self._condition.check(new=True)
             kept = kept or self._begun(new, submitted, step)
         await kept.saved()
         return kept.durable
 
     async def post(self, run_id: str, event: on.AnyEvent) -> bool:
-        self._check_open()
+        self._condition.check()
         kept = await self._known(run_id)
         step = await self.ahead.step(kept, event)
         now = await self._known(run_id)
-        self._check_open()
+        self._condition.check()
         if now is not kept:  # loaded anew, after trouble
             kept, step = now, None
         taken = self.apply(kept, event, step=step)
@@ -132,9 +131,9 @@ class EmbeddedEngine:
 
     def health(self) -> dict[str, Any]:
         return {
-            "ok": self._state == "running",
-            "state": self._state,
-            "reason": self._reason,
+            "ok": self._condition.state == "running",
+            "state": self._condition.state,
+            "reason": self._condition.reason,
             "open": len(self._memory.open),
             "running": self._lanes.running,
             "queued": self._lanes.queued,
@@ -171,7 +170,7 @@ class EmbeddedEngine:
     @property
     def accepting(self) -> bool:
         """Whether answers may be written: not once the engine has stopped or halted."""
-        return self._state in ("running", "draining")
+        return self._condition.state in ("running", "draining")
 
     def apply(
         self,
@@ -247,7 +246,7 @@ class EmbeddedEngine:
 
     def pump(self) -> None:
         """Give free slots to whoever is next."""
-        if self._state != "running":
+        if self._condition.state != "running":
             return
         now_ms = self._clock.now_ms()
         while (taken := self._lanes.take(now_ms)) is not None:
@@ -322,7 +321,7 @@ class EmbeddedEngine:
         if self._starts is not None:
             self._lanes.remember(await self._starts(self._clock.now_ms() - 3_600_000))
         loaded = await self._journal.load_open()
-        self._state, self._reason, self._halted_by = "running", "", ""
+        self._condition = Condition(state="running")
         for one, row in self._memory.take(loaded):
             self._resume(one, row)
         self.pump()
@@ -352,7 +351,7 @@ class EmbeddedEngine:
 
     def _fire(self, run_id: str, timer: str) -> None:
         kept = self._memory.open.get(run_id)
-        if kept is not None and self._state == "running":
+        if kept is not None and self._condition.state == "running":
             if not self.apply(kept, on.TimerFired(at_ms=self._clock.now_ms(), timer=timer)):
                 kept.timers.discard(timer)
                 self._write_lazily(Commit(run_id=run_id, clear_timers=(timer,), owed=kept.debts))
@@ -361,27 +360,11 @@ class EmbeddedEngine:
         self._rate_wake = None
         self.pump()
 
-    def _check_open(self, *, new: bool = False) -> None:
-        if self._state == "running" or (self._state == "draining" and not new):
-            return
-        if self._state in ("draining", "stopped"):
-            raise Unavailable(
-                "server_draining",
-                "The server is stopping and takes nothing new",
-                hint="Ask again in a moment: whoever is started next takes it.",
-            )
-        raise Unavailable(
-            "engine_unavailable",
-            f"the engine is {self._state}" + (f" ({self._halted_by})" if self._halted_by else ""),
-            hint="Free disk space if it is full; otherwise restart the server.",
-        )
-
     def halt(self, error: BaseException) -> None:
         """The journal cannot write: also told when it was not the engine who found out."""
-        if self._state not in ("running", "draining"):
+        if not self.accepting:
             return
-        self._state = "halted"
-        self._reason, self._halted_by = str(error), getattr(error, "code", "")
+        self._condition.halt(error)
         self._recovery = asyncio.get_running_loop().create_task(self._recover())
 
     async def _recover(self) -> None:
@@ -394,7 +377,7 @@ class EmbeddedEngine:
                 await self._journal.reopen()
                 break
             except Exception as error:  # noqa: BLE001 - any reason to stay halted is told as one
-                self._reason = str(error)
+                self._condition.reason = str(error)
         self._lanes = Lanes(self._limits)
         self._alarm = Alarm(self._clock, self._fire)
         await self._take_up()

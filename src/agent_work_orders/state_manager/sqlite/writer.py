@@ -31,9 +31,17 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from agent_work_orders.errors import AgentWorkOrdersError, Broken, Environmental, Unavailable
+from agent_work_orders.errors import Unavailable
 from agent_work_orders.state_manager.sqlite import meta
 from agent_work_orders.state_manager.sqlite.database import is_full
+from agent_work_orders.state_manager.sqlite.write_outcome import (
+    Outcome,
+    Waiter,
+    closed,
+    is_fatal,
+    refusal,
+    tell,
+)
 
 T = TypeVar("T")
 Item = TypeVar("Item", contravariant=True)
@@ -46,20 +54,6 @@ BUSY_ATTEMPTS = 12
 """A person's SQLite shell may hold the file; waiting (5 s each) is safe. Then it is a fault."""
 MAX_WAITING = 100_000
 """About 100 MB of small commits; past that the disk is not keeping up."""
-
-_FATAL = {
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_CORRUPT,
-    sqlite3.SQLITE_NOTADB,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_PROTOCOL,
-    sqlite3.SQLITE_NOMEM,
-    sqlite3.SQLITE_FULL,
-}
-
 
 _INDEX_DAMAGED = 779  # SQLITE_CORRUPT_INDEX: a row that is written over is not in its index
 
@@ -78,11 +72,9 @@ class Collector(Protocol[Item]):
     def clear(self) -> None: ...
 
 
-Waiter = asyncio.Future[Any] | concurrent.futures.Future[Any] | None
 AfterGroup = Callable[[sqlite3.Connection, int], None]
 """Gets the connection and the rows changed, on the writer's thread, after each commit."""
 Job = tuple[Collector[Any] | None, Any, Waiter]
-Outcome = tuple[Waiter, Any, Exception | None]
 
 
 class _Reopen:
@@ -151,7 +143,7 @@ class Writer:
         if self._trouble is None:
             return
         if self._trouble[0] == "journal_halted":
-            raise _refusal(*self._trouble)
+            raise refusal(*self._trouble)
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._push((None, _Reopen, waiter))
         await waiter
@@ -166,7 +158,7 @@ class Writer:
         self._tokens.put(True)
         self._thread.join()
         # Another thread may have passed `admit` just before.
-        _tell([(waiter, None, _closed()) for _, _, waiter in self._jobs])
+        tell([(waiter, None, closed()) for _, _, waiter in self._jobs])
         self._jobs.clear()
         return self._connection
 
@@ -192,9 +184,9 @@ class Writer:
     def admit(self) -> None:
         """Raises what `submit` would raise now: journal_full, journal_halted, Unavailable."""
         if self._trouble is not None:
-            raise _refusal(*self._trouble)
+            raise refusal(*self._trouble)
         if self._closing:
-            raise _closed()
+            raise closed()
         if len(self._jobs) >= MAX_WAITING:
             raise Unavailable(
                 "journal_overloaded",
@@ -240,7 +232,7 @@ class Writer:
             self._fail(group)
             return
         self._note()
-        _tell(outcomes)
+        tell(outcomes)
         self._after_group(self._connection, self._connection.total_changes - before)
 
     def _attempt(self, group: list[Job]) -> list[Outcome]:
@@ -250,7 +242,7 @@ class Writer:
             if getattr(error, "sqlite_errorcode", 0) == _INDEX_DAMAGED:
                 self._connection.execute("REINDEX")
                 self.on_mended(str(error))
-            elif _fatal(error):
+            elif is_fatal(error):
                 raise
             return self._transaction(group, self._run_one_by_one)
 
@@ -305,7 +297,7 @@ class Writer:
             try:
                 outcomes += self._run_all([job])
             except Exception as error:  # it belongs to the waiter of this job
-                if _fatal(error) or (collector is not None and collector.essential):
+                if is_fatal(error) or (collector is not None and collector.essential):
                     raise
                 if collector is not None:
                     collector.clear()
@@ -317,12 +309,12 @@ class Writer:
     def _give_up(self, error: Exception) -> None:
         full = isinstance(error, sqlite3.Error) and is_full(error)
         self._trouble = ("journal_full" if full else "journal_halted", str(error))
-        self.on_trouble(_refusal(*self._trouble))
+        self.on_trouble(refusal(*self._trouble))
 
     def _fail(self, group: list[Job]) -> None:
         assert self._trouble is not None
         group = group + self._drain()
-        _tell([(waiter, None, _refusal(*self._trouble)) for _, _, waiter in group])
+        tell([(waiter, None, refusal(*self._trouble)) for _, _, waiter in group])
 
     def _drain(self) -> list[Job]:
         drained: list[Job] = []
@@ -334,7 +326,7 @@ class Writer:
     def _reopen(self, waiter: Waiter) -> None:
         # Asked first: a small write may fit into what the failed one left of the WAL.
         if not self._has_room():
-            _tell([(waiter, None, _refusal("journal_full", "still no space"))])
+            tell([(waiter, None, refusal("journal_full", "still no space"))])
             return
         try:
             fresh = self._connect()  # before the old one goes: the last to go removes the WAL
@@ -346,55 +338,7 @@ class Writer:
         except sqlite3.Error as error:
             self._give_up(error)
             assert self._trouble is not None
-            _tell([(waiter, None, _refusal(*self._trouble))])
+            tell([(waiter, None, refusal(*self._trouble))])
             return
         self._trouble = None
-        _tell([(waiter, None, None)])
-
-
-def _closed() -> Unavailable:
-    return Unavailable("journal_closed", "the server is shutting down", hint="Try again soon.")
-
-
-def _fatal(error: Exception) -> bool:
-    code = getattr(error, "sqlite_errorcode", 0) or 0
-    return isinstance(error, sqlite3.Error) and (code & 0xFF) in _FATAL
-
-
-def _refusal(code: str, cause: str) -> AgentWorkOrdersError:
-    if code == "journal_full":
-        return Environmental(
-            "journal_full",
-            f"the disk of the data directory is full ({cause})",
-            hint="Free space: work goes on by itself afterwards. Nothing acknowledged was lost.",
-        )
-    return Broken(
-        "journal_halted",
-        f"the disk of the data directory failed ({cause}); what was last written is unknown",
-        hint="Check the disk and the kernel log, then restart the server.",
-    )
-
-
-def _tell(outcomes: list[Outcome]) -> None:
-    by_loop: dict[asyncio.AbstractEventLoop, list[Outcome]] = {}
-    for outcome in outcomes:
-        waiter = outcome[0]
-        if isinstance(waiter, asyncio.Future):
-            by_loop.setdefault(waiter.get_loop(), []).append(outcome)
-        elif waiter is not None:
-            _settle([outcome])
-    for loop, share in by_loop.items():
-        try:
-            loop.call_soon_threadsafe(_settle, share)
-        except RuntimeError:
-            continue  # the loop was closed: nobody waits any more
-
-
-def _settle(outcomes: list[Outcome]) -> None:
-    for waiter, value, error in outcomes:
-        if waiter is None or waiter.done():
-            continue
-        if error is None:
-            waiter.set_result(value)
-        else:
-            waiter.set_exception(error)
+        tell([(waiter, None, None)])
