@@ -12,9 +12,9 @@ import msgspec
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.errors import AgentWorkOrdersError
 from agent_work_orders.ids import ORDER_ID
+from agent_work_orders.sandbox_manager.local.sandboxes import LOST
 from agent_work_orders.state_manager.sqlite.archive import SqliteArchive
 from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
-from agent_work_orders.work_orders.housekeeping import LOST
 from agent_work_orders.work_orders.read_side.rebuild import differences
 
 SHOWN = 5

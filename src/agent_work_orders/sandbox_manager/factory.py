@@ -59,6 +59,12 @@ class SandboxFactory:
         self.unremoved = [name for one in self._all for name in one.unremoved]
         return reaped
 
+    async def orders(self) -> list[str]:
+        return sorted({order_id for one in self._all for order_id in await one.orders()})
+
+    async def set_aside(self, order_id: str) -> list[str]:
+        return [place for one in self._all for place in await one.set_aside(order_id)]
+
     async def discard(self, order_id: str) -> bool:
         return any([await one.discard(order_id) for one in self._all])
 

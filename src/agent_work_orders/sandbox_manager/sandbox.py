@@ -256,6 +256,15 @@ class Sandboxes(Protocol):
         that cannot be removed stops nothing and stands in `unremoved`."""
         ...
 
+    async def orders(self) -> list[str]:
+        """The orders of which there is anything here, also what an earlier server made."""
+        ...
+
+    async def set_aside(self, order_id: str) -> list[str]:
+        """Move everything of an order out of the way, untouched: nothing uses or removes it any
+        more. Says, in words for people, where it is now."""
+        ...
+
     async def discard(self, order_id: str) -> bool:
         """Clean up every sandbox of an order, also what an earlier server made. Whether there was
         any."""

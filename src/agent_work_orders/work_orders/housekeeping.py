@@ -4,19 +4,15 @@ of a repository what git proved itself with there."""
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 from agent_work_orders.engines.engine import Change
 from agent_work_orders.errors import Conflict, Failed
-from agent_work_orders.ids import ORDER_ID, order_of
+from agent_work_orders.ids import order_of
 from agent_work_orders.sandbox_manager.sandbox import Sandboxes
 from agent_work_orders.tools.workspaces import Workspaces
 from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.order_facts import facts_of
 from agent_work_orders.workflow_engine.run import Run
-
-LOST = "lost"
-"""Of the data directory: what belongs to nobody that the journal knows."""
 
 
 class Housekeeper:
@@ -37,32 +33,19 @@ class Housekeeper:
         """Remove what no order needs any more; what cannot be removed is said. Workspaces of orders
         that are damaged stay, and those of orders that the journal does not know are set aside:
         they may be all that is left of acknowledged work."""
-        folder, damaged = self._context.home / "workspaces", set[str]()
-        for one in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if one.name in open_orders or not ORDER_ID.fullmatch(one.name):
-                continue
+        damaged = set[str]()
+        for order_id in set(await sandboxes.orders()) - open_orders:
             try:
-                known = await self._context.runs.run(one.name) is not None
+                known = await self._context.runs.run(order_id) is not None
             except Conflict:
-                damaged.add(one.name)
+                damaged.add(order_id)
             else:
-                if not known:
-                    self._set_aside(one)
+                for place in () if known else await sandboxes.set_aside(order_id):
+                    told = {"order": order_id, "to": place}
+                    self._log("", "workspace_set_aside", "warning", told)
         await sandboxes.reap(open_orders | damaged, now_ms)
         for identifier in sandboxes.unremoved:
             self._log("", "sandbox_cleanup_failed", "warning", {"sandbox_identifier": identifier})
-
-    def _set_aside(self, workspace: Path) -> None:
-        place = self._context.home / LOST / "workspaces"
-        place.mkdir(parents=True, exist_ok=True, mode=0o700)
-        target, number = place / workspace.name, 1
-        while target.exists():
-            number += 1
-            target = place / f"{workspace.name}.{number}"
-        workspace.rename(target)
-        self._log(
-            "", "workspace_set_aside", "warning", {"order": workspace.name, "to": str(target)}
-        )
 
     async def finish(self) -> None:
         if self._going:

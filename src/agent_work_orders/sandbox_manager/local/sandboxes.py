@@ -9,6 +9,7 @@ from typing import Literal
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Failed
+from agent_work_orders.ids import ORDER_ID
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import check_branch, check_order, check_sha
 from agent_work_orders.sandbox_manager.local import descriptor_trees, processes
@@ -23,6 +24,8 @@ from agent_work_orders.sandbox_manager.sandbox import Isolation, Record, Spec, S
 from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
 from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLocks
 
+LOST = "lost"
+"""Of the data directory: what belongs to nobody that the journal knows."""
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -116,6 +119,25 @@ class LocalSandboxes:
                 else:
                     reaped.append(folder.name)
         return reaped
+
+    async def orders(self) -> list[str]:
+        found = {order_in(folder.name) for folder in self._folder.iterdir()}
+        return sorted(name for name in found if ORDER_ID.fullmatch(name))
+
+    async def set_aside(self, order_id: str) -> list[str]:
+        """By renaming: what an agent wrote is neither read nor followed."""
+        place = self._home / LOST / "workspaces"
+        place.mkdir(parents=True, exist_ok=True, mode=0o700)
+        moved: list[str] = []
+        for folder in self._folder.iterdir():
+            if order_in(folder.name) == order_id:
+                target, number = place / folder.name, 1
+                while target.exists():
+                    number += 1
+                    target = place / f"{folder.name}.{number}"
+                folder.rename(target)
+                moved.append(str(target))
+        return moved
 
     async def discard(self, order_id: str) -> bool:
         names = [folder.name for folder in self._folder.iterdir()]

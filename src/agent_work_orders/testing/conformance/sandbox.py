@@ -315,6 +315,17 @@ class SandboxContract:
         ]
         assert not (await kept.state()).exists
 
+    async def test_what_is_set_aside_is_neither_used_nor_removed(self, bench: Bench) -> None:
+        spec, other = order(bench), await ready(bench)
+        lost = bench.sandboxes.open(spec)
+        await lost.setup()
+        assert spec.order_id in await bench.sandboxes.orders()
+        assert len(await bench.sandboxes.set_aside(spec.order_id)) == 1
+        assert spec.order_id not in await bench.sandboxes.orders()
+        assert not (await bench.sandboxes.state(spec.order_id)).exists
+        assert await bench.sandboxes.set_aside(spec.order_id) == []
+        assert (await other.state()).exists
+
     async def test_orders_do_not_see_each_other(self, bench: Bench) -> None:
         first, second = await ready(bench), await ready(bench)
         await first.write_file("mine", b"1")
