@@ -112,4 +112,4 @@ def test_sizes_are_read_and_shown() -> None:
     assert found == commit_size.Larger(2**31, (("a b", 2**31 - 1), ("c", 1)))
     assert commit_size.read(["0" * 40 + " changed 0 clean"]) is None
     assert commit_size.read([]) is None
-    assert commit_size.shown(999) == "999 bytes"
+    assert commit_size.readable(999) == "999 bytes"

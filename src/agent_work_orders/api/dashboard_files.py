@@ -117,10 +117,10 @@ class Dashboard:
         if first in self._others:
             return None
         if first in PAGES or "text/html" in headers.get(b"accept", ""):
-            return self._shown()
+            return self._page_with_nonce()
         return None
 
-    def _shown(self) -> Response:
+    def _page_with_nonce(self) -> Response:
         if self._page is None:
             return Response(_NOT_BUILT, status_code=503, media_type="text/html")
         nonce = ids.new_secret(18)

@@ -65,7 +65,7 @@ async def serving(
     with bind(settings.server.host, settings.server.port) as listening:
         check = partial(check_exposure, settings)
         async with open_house(settings, check=check, redactor=redactor) as house:
-            address = _shown(listening)
+            address = _address_of(listening)
             app = create_app(house, address)
 
             def ready() -> None:
@@ -177,7 +177,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _shown(listening: socket.socket) -> str:
+def _address_of(listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 

@@ -16,12 +16,14 @@ async def keep(home: Path | None, name: str, secret: str) -> Json:
     settings = setting.load(home=home)
     text = setting.to_keep(name, secret)
     async with open_upkeep(settings) as context:
-        return _shown(await credentials.keep(context, name, text, keys=settings.storage.secret_key))
+        return _as_json(
+            await credentials.keep(context, name, text, keys=settings.storage.secret_key)
+        )
 
 
 async def every(home: Path | None) -> list[Json]:
     async with open_archive(setting.load(home=home)) as context:
-        return [_shown(one) for one in await context.store.credentials.all()]
+        return [_as_json(one) for one in await context.store.credentials.all()]
 
 
 async def remove(home: Path | None, name: str) -> None:
@@ -35,5 +37,5 @@ async def rotate(home: Path | None) -> int:
         return await credentials.rotate(context, keys=settings.storage.secret_key)
 
 
-def _shown(one: KeptCredential) -> Json:
+def _as_json(one: KeptCredential) -> Json:
     return {"name": one.name, "last4": one.last4, "changed_at": when(one.changed_at_ms)}

@@ -67,7 +67,7 @@ class LocalForge:
     def _find(self, repository: str, key: str, head_branch: str) -> PullRequest | None:
         for review in reversed(self.reviews(repository)):
             if review.key == key and review.proposal.head_branch == head_branch:
-                return self._shown(review)
+                return self._pull_request(review)
         return None
 
     def _open(self, proposal: Proposal, key: str) -> PullRequest:
@@ -104,7 +104,7 @@ class LocalForge:
         summary = "\n\n".join([f"# {proposal.title}", *_texts(proposal)]) + "\n"
         write(folder / "summary.md", summary.encode("utf-8", "replace"))
         write(folder / TITLE, msgspec.json.format(msgspec.json.encode(review)))
-        return self._shown(review)
+        return self._pull_request(review)
 
     def _close(self, repository: str, number: int, reason: str) -> None:
         review = self._known(repository, number)
@@ -141,7 +141,7 @@ class LocalForge:
             return None
         return _read_review(content)
 
-    def _shown(self, review: Review) -> PullRequest:
+    def _pull_request(self, review: Review) -> PullRequest:
         proposal = review.proposal
         return PullRequest(
             number=review.number,

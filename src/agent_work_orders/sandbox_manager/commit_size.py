@@ -87,18 +87,18 @@ def read(lines: list[str]) -> Larger | None:
 
 
 def refusal(found: Larger) -> Permanent:
-    names = ", ".join(f"{name} ({shown(size)})" for name, size in found.largest)
+    names = ", ".join(f"{name} ({readable(size)})" for name, size in found.largest)
     return Permanent(
         "changes_too_large",
-        f"The changes bring {shown(found.total_bytes)} or more, and a commit may bring "
-        f"{shown(LIMIT_BYTES)}. The largest: {names}",
+        f"The changes bring {readable(found.total_bytes)} or more, and a commit may bring "
+        f"{readable(LIMIT_BYTES)}. The largest: {names}",
         hint="Add what is not part of the work to .gitignore, or tell the agent to remove it, and "
         "retry: its files are kept.",
         files=[name for name, _ in found.largest],
     )
 
 
-def shown(size_bytes: int) -> str:
+def readable(size_bytes: int) -> str:
     for unit, factor in (("GiB", 1024**3), ("MiB", 1024**2), ("KiB", 1024)):
         if size_bytes >= factor:
             return f"{size_bytes / factor:.1f} {unit}"

@@ -18,7 +18,7 @@ _TYPES = {"planning": "docs", "implementing": "feat", "testing": "test"}
 
 
 def write(order: Order, *, path: str, phase: str | None, key: str, subject: str = "") -> str:
-    what = _said(subject or order.title or order.prompt or order.workflow)
+    what = _subject(subject or order.title or order.prompt or order.workflow)
     issue = f"#{order.github_issue_number} - " if order.github_issue_number else ""
     head = f"{_TYPES.get(phase or '', 'feat')}: {issue}{what}"
     trailers = [f"{ORDER}: {order.order_id}", f"{TASK}: {path}"]
@@ -30,12 +30,12 @@ def write(order: Order, *, path: str, phase: str | None, key: str, subject: str 
 
 def title(order: Order, subject: str = "") -> str:
     """A pull request's title: `feat: #42 - …`."""
-    what = _said(subject or order.title or order.prompt or order.workflow)
+    what = _subject(subject or order.title or order.prompt or order.workflow)
     issue = f"#{order.github_issue_number} - " if order.github_issue_number else ""
     return shorten(f"feat: {issue}{what}")
 
 
-def _said(text: str) -> str:
+def _subject(text: str) -> str:
     return untrusted_text.subject(one_line(text))
 
 

@@ -80,7 +80,7 @@ class ReadPullRequest(HubTool):
         hub, repository = self._at(ctx)
         pull = await hub.pull_request(repository, number_of(ctx.order, number))
         files = await hub.files(repository, pull.number)
-        shown, truncated = _shown(files)
+        shown, truncated = _listed(files)
         return {
             "number": pull.number,
             "title": pull.title,
@@ -98,7 +98,7 @@ class ReadPullRequest(HubTool):
         }
 
 
-def _shown(files: list[ChangedFile]) -> tuple[list[JsonObject], bool]:
+def _listed(files: list[ChangedFile]) -> tuple[list[JsonObject], bool]:
     left = PATCHES_LIMIT
     truncated = len(files) > FILES_LIMIT
     shown: list[JsonObject] = []

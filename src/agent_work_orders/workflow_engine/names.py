@@ -25,7 +25,7 @@ def visible(run: Run, look: Look, at: str, refs: Iterable[str]) -> dict[str, Any
         if missing and (scope == ROOT or run.spec(scope).kind == "group"):
             tasks = run.body(scope).tasks
             for name in [name for name in missing if name in tasks]:
-                names["tasks"][name] = _shown(look(inside(scope, name)))
+                names["tasks"][name] = _of_task(look(inside(scope, name)))
                 missing.discard(name)
         if scope == ROOT:
             return names
@@ -49,10 +49,10 @@ def _instance(run: Run, look: Look, scope: str, names: dict[str, Any]) -> None:
 
 def _results(look: Look, group: str, repeat: Task) -> dict[str, Any]:
     assert repeat.each is not None and repeat.each.body is not None
-    return {name: _shown(look(inside(group, name))) for name in repeat.each.body.tasks}
+    return {name: _of_task(look(inside(group, name))) for name in repeat.each.body.tasks}
 
 
-def _shown(task: TaskRun) -> dict[str, Any]:
+def _of_task(task: TaskRun) -> dict[str, Any]:
     failure = task.failure
     return {
         "state": task.state,

@@ -262,14 +262,14 @@ def _object(
         arguments = {n: _value(v, variables) for n, v in selected.arguments.items()}
         try:
             found = own.resolve(call, node, arguments)
-            data[selected.alias] = _shown(call, own, found, selected, variables, here, errors)
+            data[selected.alias] = _rendered(call, own, found, selected, variables, here, errors)
         except Refusal as refusal:
             data[selected.alias] = None
             errors.append(_error(refusal, selected, here))
     return data
 
 
-def _shown(
+def _rendered(
     call: Call,
     own: Property,
     found: Any,

@@ -128,9 +128,9 @@ def sign(private_pem: str, claims: dict[str, Any], header: dict[str, Any] | None
     key = serialization.load_pem_private_key(private_pem.encode("ascii"), password=None)
     assert isinstance(key, rsa.RSAPrivateKey)
     head = {"alg": "RS256", "typ": "JWT", **(header or {})}
-    signed = f"{_shown(msgspec.json.encode(head))}.{_shown(msgspec.json.encode(claims))}"
+    signed = f"{_base64url(msgspec.json.encode(head))}.{_base64url(msgspec.json.encode(claims))}"
     signature = key.sign(signed.encode("ascii"), padding.PKCS1v15(), hashes.SHA256())
-    return f"{signed}.{_shown(signature)}"
+    return f"{signed}.{_base64url(signature)}"
 
 
 def fresh(private_pem: str, issuer: int | str, now_ms: int) -> str:
@@ -139,5 +139,5 @@ def fresh(private_pem: str, issuer: int | str, now_ms: int) -> str:
     return sign(private_pem, {"iat": now_s - 60, "exp": now_s + 540, "iss": str(issuer)})
 
 
-def _shown(content: bytes) -> str:
+def _base64url(content: bytes) -> str:
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode("ascii")

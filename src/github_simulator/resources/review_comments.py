@@ -19,15 +19,15 @@ _KIND = "PullRequestReviewComment"
 def every(call: Call) -> Answer:
     repository = access.repository(call)
     pull = writing.pull(call, repository)
-    return _page(call, repository, [c for c in _shown(repository) if c.number == pull.number])
+    return _page(call, repository, [c for c in _submitted(repository) if c.number == pull.number])
 
 
 def every_here(call: Call) -> Answer:
     repository = access.repository(call)
-    return _page(call, repository, _shown(repository))
+    return _page(call, repository, _submitted(repository))
 
 
-def _shown(repository: Repository) -> list[ReviewComment]:
+def _submitted(repository: Repository) -> list[ReviewComment]:
     """Those of a review that is still pending are nobody's business."""
     comments = repository.review_comments.values()
     return [each for each in comments if repository.reviews[each.review_id].state != "PENDING"]

@@ -39,17 +39,17 @@ async def submit_task(
             error.context["field"] = pipeline_tasks.sent_as(task.type, error.field)
         raise
     task_id = record.agent_work_order_id
-    shown = await _shown(context, task_id, caller)
+    shown = await _task(context, task_id, caller)
     return views.answer(shown, 201, {"Location": f"/task/{task_id}"})
 
 
 @router.get("/task/{task_id}", response_model=pipeline_models.PipelineTask)
 async def get_task(request: Request, task_id: TaskId) -> Response:
     """A work order as a task, with its result once it has ended."""
-    return views.answer(await _shown(context_of(request), task_id, caller_of(request)))
+    return views.answer(await _task(context_of(request), task_id, caller_of(request)))
 
 
-async def _shown(context: Context, wanted: str, caller: Caller) -> dict[str, Any]:
+async def _task(context: Context, wanted: str, caller: Caller) -> dict[str, Any]:
     row = await find.record_of(context, wanted, caller)
     run = await find.run_of(context, row.agent_work_order_id)
     record = projection.record(run, row.run_seq, context.runs.held_until_ms(run.run_id))

@@ -226,7 +226,7 @@ class SandboxFolder:
             cwd=str(self.repo),
             below=() if cwd == "." else files.components(cwd),
             user=self.user,
-            shown=self._shown(borrowing=not self._copies),
+            shown=self._visible_paths(borrowing=not self._copies),
             guarded=self._guarded(),
             temporary=str(self.path / "tmp"),
         )
@@ -243,7 +243,7 @@ class SandboxFolder:
     async def _inside(self, argv: list[str], *, directory: Path) -> Execution:
         temporary = str(self.path / "tmp")
         env = git_steps.environment(self.host.git, str(directory), str(self.repo), temporary)
-        shown = self._shown(borrowing=True)
+        shown = self._visible_paths(borrowing=True)
         if not directory.is_relative_to(self.repo):
             shown.append((str(directory), True))
         return await execute(
@@ -269,7 +269,7 @@ class SandboxFolder:
             processes.HOME_TAG: self.host.tag,
         }
 
-    def _shown(self, *, borrowing: bool) -> list[tuple[str, bool]]:
+    def _visible_paths(self, *, borrowing: bool) -> list[tuple[str, bool]]:
         shown = [(str(self.path / name), True) for name in ("repo", "home", "tmp")]
         return [*shown, (str(self.mirror.path), False)] if borrowing else shown
 

@@ -72,12 +72,12 @@ def _named(
     table: str, names: list[str], keys: list[str], row: Sequence[Any], reason: str
 ) -> DamagedRow:
     values = dict(zip(names, row[:-1], strict=True))
-    key = ", ".join(_shown(values[name]) for name in keys)
+    key = ", ".join(_readable(values[name]) for name in keys)
     found = next((values[name] for name in _ORDERS if values.get(name)), "")
-    order_id = _shown(found) if found else ""
+    order_id = _readable(found) if found else ""
     return DamagedRow(table=table, key=key, order_id=order_id, reason=reason, values=tuple(row))
 
 
-def _shown(value: object) -> str:
+def _readable(value: object) -> str:
     text = value.hex() if isinstance(value, bytes) else str(value)
     return text[:_MAX_KEY]

@@ -177,7 +177,7 @@ class MemoryLogbook:
     ) -> LogPage:
         _check_page(limit, offset)
         _check_text(wanted.text)
-        matching = [one for one in self._lines.get(order_id, []) if _said(one, wanted)]
+        matching = [one for one in self._lines.get(order_id, []) if _matches(one, wanted)]
         found = [one for one in matching if one.n > wanted.after]
         if descending:
             found.reverse()
@@ -301,7 +301,7 @@ def _wanted(one: OrderRecord, wanted: OrderFilter) -> bool:
     )
 
 
-def _said(one: LogEntry, wanted: LogFilter) -> bool:
+def _matches(one: LogEntry, wanted: LogFilter) -> bool:
     fields = msgspec.json.encode(one.fields).decode()
     return (not wanted.level or one.level == wanted.level) and (
         _found(wanted.text, one.event) or _found(wanted.text, fields)

@@ -309,13 +309,13 @@ def unanswered(event: GitHubEvent, our_login: str) -> Ignore | None:
     if event.sender.bot:
         return Ignore(why=f"{event.sender.login} is a bot", audited=True)
     if event.remark is not None:
-        said = _said(event)
+        said = _command_in(event)
         return said if isinstance(said, Ignore) else None
     ours = event.action == "assigned" and same_login(event.assignee, our_login)
     return None if ours or event.action == "labeled" else Ignore(why="nobody asked")
 
 
-def _said(event: GitHubEvent) -> CommentCommand | Malformed | Ignore:
+def _command_in(event: GitHubEvent) -> CommentCommand | Malformed | Ignore:
     """The command that a person wrote themselves."""
     remark = event.remark
     if remark is None or not could_ask(event.name, event.action):
@@ -329,7 +329,7 @@ def _said(event: GitHubEvent) -> CommentCommand | Malformed | Ignore:
 
 
 def _remark(event: GitHubEvent, given: Rules) -> Decision:
-    remark, said = event.remark, _said(event)
+    remark, said = event.remark, _command_in(event)
     if isinstance(said, Ignore):
         return said
     if remark is None or not given.commands:

@@ -162,13 +162,13 @@ def _steps(tasks: list[dict[str, Any]]) -> list[str]:
     lines = ["| | step | |", "| --- | --- | --- |"]
     for task in rows[:MAX_STEPS]:
         mark = _MARKS.get(task["state"], "▫️")
-        lines.append(f"| {mark} | `{task['path']}` | {_cell(_said(task))} |")
+        lines.append(f"| {mark} | `{task['path']}` | {_cell(_result(task))} |")
     if len(rows) > MAX_STEPS:
         lines.append(f"| | … {len(rows) - MAX_STEPS} more | |")
     return lines
 
 
-def _said(task: dict[str, Any]) -> str:
+def _result(task: dict[str, Any]) -> str:
     failure, outputs = task["failure"], task["outputs"] or {}
     if failure is not None and task["state"] in ("failed", "cancelled"):
         return _short(failure["message"])

@@ -201,7 +201,7 @@ class Recorder:
     # -- logs
 
     def _log(self, change: Change) -> None:
-        said = _said(change)
+        said = _log_line(change)
         if said is not None:
             name, level, fields = said
             self._context.log(order_of(change.run_id), name, level, fields)
@@ -259,7 +259,7 @@ def _touched(event: on.AnyEvent) -> set[str]:
     return {path} if isinstance(path, str) else set()
 
 
-def _said(change: Change) -> tuple[str, str, dict[str, Any]] | None:
+def _log_line(change: Change) -> tuple[str, str, dict[str, Any]] | None:
     """The documented log line of an event, if it has one."""
     event, run = change.event, change.after
     by = {"by": getattr(event, "by", "")}
