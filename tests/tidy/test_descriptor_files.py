@@ -23,7 +23,11 @@ ALLOWED = {
     "local/namespaces.py": {"makedirs", "open"},  # in the cover, in a namespace of its own
     "local/processes.py": {"open"},  # /proc
     "local/register.py": {"chmod", "mkdir", "replace", "write_bytes"},  # the server's own folder
-    "local/sandboxes.py": {"chmod", "mkdir"},  # the data directory itself
+    "local/sandboxes.py": {
+        "chmod",
+        "mkdir",
+        "rename",
+    },  # the data directory itself, and its entries
     "local/supervisor.py": {"open"},  # as the agent's user
     "local/private_tmp.py": {
         "chmod",  # of a folder that is root's, by its descriptor
