@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from pathlib import Path
 
 import msgspec
@@ -68,6 +69,11 @@ def test_defaults_and_values(tmp_path: Path) -> None:
         ("AWO_AGENT_UID", "0-5"), ("AWO_AGENT_UID", "6-5"), ("AWO_AGENT_UID", "1-2-3"),
         ("AWO_AGENT_UID", "5-2147483648"), ("AWO_AGENT_UID", "5-"), ("AWO_AGENT_UID", "00"),
         ("ANTHROPIC_BASE_URL", "file:///etc/passwd"), ("ANTHROPIC_API_KEY", "short"),
+        ("CLAUDE_CODE_OAUTH_TOKEN", "short"), ("ANTHROPIC_AUTH_TOKEN", "a token of words"),
+        ("CLAUDE_CODE_USE_BEDROCK", "maybe"), ("CLAUDE_CODE_USE_VERTEX", "yes please"),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "/nonexistent/key.json"),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "{}"), ("GOOGLE_APPLICATION_CREDENTIALS", "/"),
+        ("AWO_MCP_CONFIG", "/nonexistent/mcp.json"), ("AWO_MCP_CONFIG", "/"),
         ("GITHUB_APP_ID", "-1"), ("GITHUB_APP_ID", "my-app"), ("GITHUB_INSTALLATION_ID", "x"),
         ("GITHUB_TOKEN", "short"), ("GITHUB_TOKEN", "a token of words"),
         ("GITHUB_WEBHOOK_SECRET", ""), ("GITHUB_WEBHOOK_SECRET", ","),
@@ -92,6 +98,66 @@ def test_nonsense_is_refused_by_name(variable: str, value: str) -> None:
         settings.load({variable: value})
     assert refused.value.code == "setting_invalid" and refused.value.field == variable
     assert refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("environ", "field"),
+    [
+        ({"CLAUDE_CODE_USE_BEDROCK": "1"}, "AWS_REGION"),
+        ({"CLAUDE_CODE_USE_BEDROCK": "1", "AWS_REGION": "a b"}, "AWS_REGION"),
+        (
+            {
+                "CLAUDE_CODE_USE_BEDROCK": "1",
+                "AWS_REGION": "eu-west-1",
+                "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+            },
+            "AWS_ACCESS_KEY_ID",
+        ),
+        ({"CLAUDE_CODE_USE_VERTEX": "1"}, "CLOUD_ML_REGION"),
+        (
+            {"CLAUDE_CODE_USE_VERTEX": "1", "CLOUD_ML_REGION": "europe-west1"},
+            "ANTHROPIC_VERTEX_PROJECT_ID",
+        ),
+        (
+            {
+                "CLAUDE_CODE_USE_BEDROCK": "1",
+                "AWS_REGION": "eu-west-1",
+                "CLAUDE_CODE_USE_VERTEX": "1",
+            },
+            "CLAUDE_CODE_USE_VERTEX",
+        ),
+    ],
+)
+def test_a_cloud_says_what_it_needs(environ: dict[str, str], field: str) -> None:
+    with pytest.raises(Refused) as refused:
+        settings.load(environ)
+    assert refused.value.field == field
+
+
+def test_what_belongs_to_a_cloud_that_is_not_used_stops_nobody() -> None:
+    """Other programs read the same variables."""
+    found = settings.load({"AWS_REGION": "a b", "AWS_SECRET_ACCESS_KEY": "short"})
+    assert not found.sign_in.bedrock
+
+
+def test_secrets_of_every_way_to_sign_in_are_written_nowhere(tmp_path: Path) -> None:
+    google = {"type": "service_account", "private_key": "of-google-0123456789"}
+    mcp = {"mcpServers": {"a": {"command": "x", "env": {"A_TOKEN": "of-mcp-0123456789"}}}}
+    (tmp_path / "google.json").write_text(json.dumps(google))
+    (tmp_path / "mcp.json").write_text(json.dumps(mcp))
+    found = settings.load(
+        {
+            "CLAUDE_CODE_OAUTH_TOKEN": "of-claude-0123456789",
+            "ANTHROPIC_AUTH_TOKEN": "of-gateway-0123456789",
+            "AWS_BEARER_TOKEN_BEDROCK": "of-bedrock-0123456789",
+            "AWS_SECRET_ACCESS_KEY": "of-aws-0123456789",
+            "AWS_SESSION_TOKEN": "of-session-0123456789",
+            "GOOGLE_APPLICATION_CREDENTIALS": str(tmp_path / "google.json"),
+            "AWO_MCP_CONFIG": str(tmp_path / "mcp.json"),
+        }
+    )
+    names = ("claude", "gateway", "bedrock", "aws", "session", "google", "mcp")
+    assert {f"of-{name}-0123456789" for name in names} <= set(found.secrets)
 
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEabcd\n-----END RSA PRIVATE KEY-----\n"

@@ -13,6 +13,7 @@ import pytest
 
 from agent_work_orders.agent_executor import claude_code, command, script, scripted
 from agent_work_orders.agent_executor.agent import Agent, AgentRequest
+from agent_work_orders.agent_executor.claude_sign_in import SignIn
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.ids import new_order_id
 from agent_work_orders.repositories.git import Git
@@ -98,7 +99,7 @@ class ClaudeRig:
         }
         self._model.play(turns[deed])
         settings = claude_code.Settings(
-            base_url=self._model.url, api_key="sk-simulated", max_retries=0
+            sign_in=SignIn(base_url=self._model.url, api_key="sk-simulated"), max_retries=0
         )
         return claude_code.ClaudeCode(SystemClock(), settings)
 

@@ -12,6 +12,7 @@ import pytest
 from agent_work_orders.agent_executor import resume
 from agent_work_orders.agent_executor.agent import AgentRequest, Entry, Turn
 from agent_work_orders.agent_executor.claude_code import ClaudeCode, Options, Settings, find_binary
+from agent_work_orders.agent_executor.claude_sign_in import SignIn
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.testing.fakes.local_sandbox import LocalSandbox
 from agent_work_orders.testing.model_simulator import (
@@ -38,10 +39,12 @@ class Bench:
         self.model = model
         self.entries: list[Entry] = []
 
-    def agent(self, *, base_url: str | None = None, max_retries: int = 0) -> ClaudeCode:
+    def agent(
+        self, *, base_url: str | None = None, max_retries: int = 0, mcp_config: str = ""
+    ) -> ClaudeCode:
         settings = Settings(
-            base_url=base_url or self.model.url,
-            api_key=KEY,
+            sign_in=SignIn(base_url=base_url or self.model.url, api_key=KEY),
+            mcp_config=mcp_config,
             max_retries=max_retries,
             other_user=False,
         )
@@ -53,9 +56,11 @@ class Bench:
         *,
         base_url: str | None = None,
         max_retries: int = 0,
+        mcp_config: str = "",
         previous_cost_usd: float | None = None,
     ) -> Turn:
-        return await self.agent(base_url=base_url, max_retries=max_retries).run(
+        agent = self.agent(base_url=base_url, max_retries=max_retries, mcp_config=mcp_config)
+        return await agent.run(
             request,
             self.sandbox,
             transcript=self.entries.append,
@@ -152,7 +157,8 @@ async def test_a_lost_session_goes_on_from_the_record(bench: Bench, session: str
 
 
 @pytest.mark.fault("F10")
-async def test_nothing_in_the_workspace_configures_the_agent(bench: Bench) -> None:
+@pytest.mark.parametrize("mcp_config", ["", json.dumps({"mcpServers": {}})])
+async def test_nothing_in_the_workspace_configures_the_agent(bench: Bench, mcp_config: str) -> None:
     ran, outside = bench.sandbox.home / "ran", bench.sandbox.home / "outside.txt"
     hook = {"hooks": [{"type": "command", "command": f"touch {ran}"}]}
     planted = {
@@ -166,13 +172,17 @@ async def test_nothing_in_the_workspace_configures_the_agent(bench: Bench) -> No
             }
         ),
         ".claude/commands/plan.md": "PLANTED-COMMAND",
+        ".claude/agents/helper.md": "---\nname: helper\ndescription: PLANTED-AGENT\n---\nx",
+        ".claude/skills/s/SKILL.md": "---\nname: s\ndescription: PLANTED-SKILL\n---\nx",
+        ".claude/output-styles/o.md": "---\nname: o\n---\nPLANTED-STYLE",
         ".mcp.json": json.dumps({"mcpServers": {"x": {"command": "touch", "args": [str(ran)]}}}),
     }
     for path, content in planted.items():
         await bench.sandbox.write_file(path, content.encode())
     bench.model.play(Script(turns=(call("Write", file_path=str(outside), content="x"), say("ok"))))
     turn = await bench.turn(
-        AgentRequest(prompt="/plan something", instructions="TRUSTED-INSTRUCTIONS from base")
+        AgentRequest(prompt="/plan something", instructions="TRUSTED-INSTRUCTIONS from base"),
+        mcp_config=mcp_config,
     )
     assert turn.ok, turn
     sent = json.dumps(bench.model.requests[0].body)

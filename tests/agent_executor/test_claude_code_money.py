@@ -12,6 +12,7 @@ import pytest
 from agent_work_orders.agent_executor import prices
 from agent_work_orders.agent_executor.agent import METER, AgentRequest, Entry, Turn
 from agent_work_orders.agent_executor.claude_code import ClaudeCode, Options, Settings, find_binary
+from agent_work_orders.agent_executor.claude_sign_in import SignIn
 from agent_work_orders.agent_executor.prices import Tokens
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.testing.fakes.local_sandbox import LocalSandbox
@@ -37,7 +38,9 @@ class Rig:
 
     async def turn(self, *, previous_cost_usd: float | None = None, **request: Any) -> Turn:
         settings = Settings(
-            base_url=self.model.url, api_key="sk-simulated", max_retries=0, other_user=False
+            sign_in=SignIn(base_url=self.model.url, api_key="sk-simulated"),
+            max_retries=0,
+            other_user=False,
         )
         agent = ClaudeCode(SystemClock(), settings, Options())
         return await agent.run(

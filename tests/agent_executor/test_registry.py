@@ -10,10 +10,13 @@ import pytest
 from agent_work_orders.agent_executor import claude_code
 from agent_work_orders.agent_executor.agent import AgentRequest
 from agent_work_orders.agent_executor.claude_code import ClaudeCode, Options, Settings
+from agent_work_orders.agent_executor.claude_sign_in import SignIn
 from agent_work_orders.agent_executor.registry import Registry
 from agent_work_orders.clock import SystemClock
 from agent_work_orders.errors import Environmental, Refused
 from agent_work_orders.testing.fakes.local_sandbox import LocalSandbox
+
+KEY = SignIn(api_key="k")
 
 
 @pytest.mark.parametrize(
@@ -64,9 +67,9 @@ def test_check_says_what_is_missing(tmp_path: Path) -> None:
     (tmp_path / "closed").chmod(0o700)
     private = make_binary(tmp_path / "open", 0o700)
     assert "not found" in (check(binary=str(tmp_path / "none")) or "")
-    assert check(binary=str(closed), other_user=False, api_key="k") is None
+    assert check(binary=str(closed), other_user=False, sign_in=KEY) is None
     assert "ANTHROPIC_API_KEY" in (check(binary=str(closed), other_user=False) or "")
-    assert "cannot be run by the agent's user" in (check(binary=str(closed), api_key="k") or "")
+    assert "cannot be run by the agent's user" in (check(binary=str(closed), sign_in=KEY) or "")
     assert claude_code.unreachable(str(private)) is not None
 
 
@@ -90,7 +93,9 @@ def test_values_cannot_become_flags() -> None:
 
 
 def test_the_key_goes_only_into_the_environment() -> None:
-    agent = ClaudeCode(SystemClock(), Settings(api_key="sk-x", base_url="http://b", scrub=True))
+    agent = ClaudeCode(
+        SystemClock(), Settings(sign_in=SignIn(api_key="sk-x", base_url="http://b"), scrub=True)
+    )
     env = agent.environment()
     assert env["ANTHROPIC_API_KEY"] == "sk-x" and env["ANTHROPIC_BASE_URL"] == "http://b"
     assert env["CLAUDE_CODE_SUBPROCESS_ENV_SCRUB"] == "1"

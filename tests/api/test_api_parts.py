@@ -124,7 +124,7 @@ async def test_status_health_and_readiness(
     answer = (await client.get("/status")).json()
     status = administration_models.Status.model_validate(answer)
     assert (status.status, status.active_tasks, status.work_orders["running"]) == ("ok", 1, 1)
-    assert status.credential_status == {"anthropic_api_key": "missing"}
+    assert status.credential_status == {"model_sign_in": "missing"}
     assert status.github is None
     async with made_client(app, None) as stranger:
         assert (await stranger.get("/healthz")).json() == {"status": "ok"}

@@ -1,6 +1,7 @@
 import { defineConfig } from "@playwright/test";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { TIME_SLACK } from "./measures";
 import { OUTPUT } from "./paths";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -33,7 +34,8 @@ export default defineConfig({
   workers: 2,
   // What passes only the second time is reported as flaky.
   retries: Number(process.env["E2E_RETRIES"] ?? "0"),
-  timeout: 60_000,
+  // A whole flow, on a machine that may be busy with others.
+  timeout: 60_000 * Math.min(TIME_SLACK, 3),
   expect: { timeout: 10_000 },
   globalSetup: "./before.ts",
   globalTeardown: "./after.ts",

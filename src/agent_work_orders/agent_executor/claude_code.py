@@ -8,8 +8,9 @@ Rules:
   starts with our own words, so that a leading `/` of a user's text is never a CLI command.
 - The permission policy is fixed. File tools stay in the workspace; the shell is as free as the
   sandbox lets it be, because a list of allowed commands is no wall (`git -c alias.x='!sh'`).
-- The API key is in the agent's environment, its shell included: in the file-only sandboxes an
-  agent can read it. `CLAUDE_CODE_SUBPROCESS_ENV_SCRUB` would hide it from the shell, but the CLI
+- What it signs in with is in the agent's environment, its shell included, and what its MCP servers
+  need is in the order's home: in the file-only sandboxes an agent can read both.
+  `CLAUDE_CODE_SUBPROCESS_ENV_SCRUB` would hide a key from the shell, but the CLI
   (2.1.325) then demands bubblewrap and socat and drops our permission mode, so it is off unless
   asked for. Until requests go through a broker, give agents a key with a spending limit.
 """
@@ -27,7 +28,7 @@ from typing import Literal
 
 import msgspec
 
-from agent_work_orders.agent_executor import claude_outcome, transcript, watch
+from agent_work_orders.agent_executor import claude_mcp, claude_outcome, transcript, watch
 from agent_work_orders.agent_executor.agent import (
     AgentError,
     AgentRequest,
@@ -36,6 +37,7 @@ from agent_work_orders.agent_executor.agent import (
     Turn,
     meter_entry,
 )
+from agent_work_orders.agent_executor.claude_sign_in import GOOGLE_FILE, SignIn
 from agent_work_orders.agent_executor.claude_stream import Reader
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Environmental, Refused
@@ -58,11 +60,11 @@ _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,127}")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the server knows. The key never stands in an order or a journal."""
+    """What the server knows."""
 
     binary: str | None = None
-    base_url: str | None = None
-    api_key: str | None = None
+    sign_in: SignIn = SignIn()
+    mcp_config: str = ""
     max_retries: int = 2
     """A hiccup of a second or two is ridden out inside the turn (0.5 s, then 1.1 s). Longer
     waiting is the engine's durable work, not a sleeping process's: the session is resumed."""
@@ -79,6 +81,12 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     max_turns: int | None = None
     first_output_s: float | None = 60.0
     """The CLI prints its first event within a second; a minute covers a busy machine."""
+
+
+class Files(msgspec.Struct, kw_only=True):
+    google: str | None = None
+    mcp: str | None = None
+    mcp_servers: tuple[str, ...] = ()
 
 
 class ClaudeCode:
@@ -102,9 +110,7 @@ class ClaudeCode:
             )
         if self._settings.other_user and (blocked := unreachable(binary)) is not None:
             return f"Claude Code at {binary} cannot be run by the agent's user: see {blocked}"
-        if self._settings.api_key is None and self._settings.base_url is None:
-            return "ANTHROPIC_API_KEY is not set"
-        return None
+        return self._settings.sign_in.missing()
 
     async def run(
         self,
@@ -133,21 +139,36 @@ class ClaudeCode:
             "CLAUDE_CODE_MAX_RETRIES": str(settings.max_retries),
             "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB": "1" if settings.scrub else "0",
         }
-        if settings.base_url is not None:
-            env["ANTHROPIC_BASE_URL"] = settings.base_url
-        if settings.api_key is not None:
-            env["ANTHROPIC_API_KEY"] = settings.api_key
-        return env
+        return env | settings.sign_in.environment()
 
-    def argv(self, binary: str, request: AgentRequest, session: str | None) -> list[str]:
+    async def put_files(self, sandbox: Sandbox) -> Files:
+        """What cannot be said in a variable, in the order's private home."""
+        settings, files = self._settings, Files()
+        if settings.sign_in.way == "vertex" and settings.sign_in.google_credentials:
+            content = settings.sign_in.google_credentials.encode()
+            files.google = await sandbox.put_private(GOOGLE_FILE, content)
+        if settings.mcp_config:
+            files.mcp = await sandbox.put_private(claude_mcp.FILE, settings.mcp_config.encode())
+            files.mcp_servers = tuple(claude_mcp.servers(settings.mcp_config))
+        return files
+
+    def argv(
+        self, binary: str, request: AgentRequest, session: str | None, files: Files | None = None
+    ) -> list[str]:
         """Values are joined to their flag with `=`, so that none can be taken for a flag."""
         model = _checked_model(request.model or self._options.model or DEFAULT_MODEL)
         argv = [binary, "-p", "--output-format=stream-json", "--verbose"]
         # Only these events have the true number of output tokens, and have it before the end.
         argv += ["--include-partial-messages"]
-        argv += ["--safe-mode", "--setting-sources=", "--strict-mcp-config"]
+        argv += ["--setting-sources=", "--strict-mcp-config"]
         argv += ["--disable-slash-commands", "--permission-mode=dontAsk"]
         allowed = [*ALLOWED, *_reading(request.history_file)]
+        if files is not None and files.mcp is not None:
+            allowed += [f"mcp__{server}" for server in files.mcp_servers]
+            argv.append(f"--mcp-config={files.mcp}")
+        else:
+            # Leaves out MCP servers too; where there are some, the flags before must be enough.
+            argv.append("--safe-mode")
         argv += [f"--tools={','.join(TOOLS)}", f"--allowedTools={','.join(allowed)}"]
         argv += [f"--model={model}"]
         max_turns = request.max_turns or self._options.max_turns
@@ -188,10 +209,14 @@ class _Turn:
         self._reader = Reader()
         self._previous_cost_usd: float | None = None
         self._marks = 0
+        self._files = Files()
 
     async def run(self, binary: str, previous_cost_usd: float | None) -> Turn:
         request = self._request
         self._say(Entry(kind="prompt", text=request.prompt))
+        self._files = await self._agent.put_files(self._sandbox)
+        if self._files.google is not None:
+            self._env["GOOGLE_APPLICATION_CREDENTIALS"] = self._files.google
         session = request.session_id
         if session is not None and not claude_outcome.is_session_id(session):
             self._say(Entry(kind="system", text="the session id is not one: a new session starts"))
@@ -218,7 +243,7 @@ class _Turn:
         try:
             execution = await watch.execute(
                 self._sandbox,
-                self._agent.argv(binary, request, session),
+                self._agent.argv(binary, request, session, self._files),
                 request=request,
                 stdin=prompt.encode("utf-8", "replace"),
                 env=self._env,

@@ -228,7 +228,8 @@ class Reader:
             case "init":
                 keys = ("model", "claude_code_version", "permissionMode", "tools", "cwd")
                 data = {key: event[key] for key in keys if key in event}
-                return [Entry(kind="system", text=f"session {self._session}", data=data)]
+                begun = Entry(kind="system", text=f"session {self._session}", data=data)
+                return [begun, *_unconnected(event.get("mcp_servers"))]
             case "api_retry":
                 status, delay = event.get("error_status"), event.get("retry_delay_ms")
                 self._retry = (
@@ -327,3 +328,11 @@ def _text_of(content: Any) -> str:
         if isinstance(part, dict)
     )
     return "\n".join(parts)
+
+
+def _unconnected(servers: Any) -> list[Entry]:
+    """MCP servers that the operator gave and the agent has to do without."""
+    if not isinstance(servers, list):
+        return []
+    told = [one for one in servers if isinstance(one, dict) and one.get("status") == "failed"]
+    return [Entry(kind="system", text=f"MCP server {one.get('name')} failed") for one in told]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agent_work_orders.agent_executor import claude_code
+from agent_work_orders.agent_executor.claude_sign_in import SignIn
 from agent_work_orders.agent_executor.registry import Registry
 from agent_work_orders.clock import Clock
 from agent_work_orders.engines.engine import Runs
@@ -84,7 +85,7 @@ def surroundings(
     return Surroundings(
         mirrors=mirrors,
         sandboxes=SandboxFactory(home, mirrors, clock, users=users),
-        agents=Registry(clock, claude=_claude(settings), script=_script(settings)),
+        agents=Registry(clock, claude=claude(settings), script=_script(settings)),
         reviews=reviews,
         forges=Forges(reviews, hub, settings.github.server_url),
         transcripts=Transcripts(home / "transcripts"),
@@ -109,10 +110,14 @@ def _script(settings: Settings) -> str:
     )
 
 
-def _claude(settings: Settings) -> claude_code.Settings:
+def claude(settings: Settings) -> claude_code.Settings:
     return claude_code.Settings(
         binary=settings.agents.claude_binary or None,
-        base_url=settings.agents.anthropic_base_url or None,
-        api_key=settings.agents.anthropic_api_key or None,
+        sign_in=SignIn(
+            api_key=settings.agents.anthropic_api_key,
+            base_url=settings.agents.anthropic_base_url,
+            **msgspec.structs.asdict(settings.sign_in),
+        ),
+        mcp_config=settings.agents.mcp_config,
         other_user=os.geteuid() == 0,
     )

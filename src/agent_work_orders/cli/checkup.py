@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from agent_work_orders.agent_executor import claude_mcp
 from agent_work_orders.cli import store_checkup
 from agent_work_orders.cli.store_checkup import Finding
 from agent_work_orders.clock import SystemClock
@@ -113,16 +114,16 @@ def _disk(home: Path) -> Finding:
 
 
 def _agents(settings: Settings) -> Iterator[Finding]:
-    from agent_work_orders.agent_executor import claude_code
     from agent_work_orders.agent_executor.registry import Registry
+    from agent_work_orders.bootstrap.surroundings import claude
 
-    claude = claude_code.Settings(
-        binary=settings.agents.claude_binary or None,
-        api_key=settings.agents.anthropic_api_key or None,
-    )
-    missing = Registry(SystemClock(), claude=claude).create({"name": "claude_code"}).check()
+    known = claude(settings)
+    missing = Registry(SystemClock(), claude=known).create({"name": "claude_code"}).check()
     if missing is None:
-        yield Finding(check="agent claude_code", status="ok", detail="can run")
+        way = (known.sign_in.way or "nothing but an address").replace("_", " ")
+        servers = len(claude_mcp.servers(known.mcp_config)) if known.mcp_config else 0
+        detail = f"can run; signs in with: {way}" + (f"; MCP servers: {servers}" if servers else "")
+        yield Finding(check="agent claude_code", status="ok", detail=detail)
     else:
         yield Finding(
             check="agent claude_code",

@@ -79,6 +79,29 @@ FIELDS = (
     Field("AWO_CLAUDE_BINARY", "agents.claude_binary", "Path of the claude program"),
     Field("ANTHROPIC_BASE_URL", "agents.anthropic_base_url", "Address of the model's API"),
     Field("ANTHROPIC_API_KEY", "agents.anthropic_api_key", "Key of the model's API"),
+    Field("CLAUDE_CODE_OAUTH_TOKEN", "sign_in.subscription_token", "Token of a subscription"),
+    Field("ANTHROPIC_AUTH_TOKEN", "sign_in.gateway_token", "Token for a gateway before the model"),
+    Field("CLAUDE_CODE_USE_BEDROCK", "sign_in.bedrock", "true: the model is at Bedrock", True),
+    Field("ANTHROPIC_BEDROCK_BASE_URL", "sign_in.bedrock_base_url", "Another address of Bedrock"),
+    Field("AWS_REGION", "sign_in.aws_region", "Bedrock's region", True),
+    Field("AWS_BEARER_TOKEN_BEDROCK", "sign_in.aws_bearer_token", "An API key of Bedrock"),
+    Field("AWS_ACCESS_KEY_ID", "sign_in.aws_access_key_id", "Bedrock: the id of a key"),
+    Field("AWS_SECRET_ACCESS_KEY", "sign_in.aws_secret_access_key", "Bedrock: the key's secret"),
+    Field("AWS_SESSION_TOKEN", "sign_in.aws_session_token", "Bedrock: of a key for a time"),
+    Field("CLAUDE_CODE_USE_VERTEX", "sign_in.vertex", "true: the model is at Vertex AI", True),
+    Field("ANTHROPIC_VERTEX_BASE_URL", "sign_in.vertex_base_url", "Another address of Vertex"),
+    Field("CLOUD_ML_REGION", "sign_in.vertex_region", "Vertex: the region", True),
+    Field("ANTHROPIC_VERTEX_PROJECT_ID", "sign_in.vertex_project", "Vertex: the project", True),
+    Field(
+        "GOOGLE_APPLICATION_CREDENTIALS",
+        "sign_in.google_credentials",
+        "Vertex: Google's credentials, a JSON or the path of its file",
+    ),
+    Field(
+        "AWO_MCP_CONFIG",
+        "agents.mcp_config",
+        "A JSON file of MCP servers for Claude Code, in its own form (`mcpServers`)",
+    ),
     Field(
         "AWO_AGENT_IDLE_S",
         "agents.agent_idle_s",
@@ -139,5 +162,14 @@ FIELDS = (
     ),
 )
 
-KEPT = ("ANTHROPIC_API_KEY", "GITHUB_PRIVATE_KEY", "GITHUB_TOKEN", "GITHUB_WEBHOOK_SECRET")
+KEPT = (
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AWS_SECRET_ACCESS_KEY",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "GITHUB_PRIVATE_KEY",
+    "GITHUB_TOKEN",
+    "GITHUB_WEBHOOK_SECRET",
+)
 """What `awo credentials` can keep, instead of the environment."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from agent_work_orders.agent_executor import claude_mcp
 from agent_work_orders.security import given as givens
-from agent_work_orders.security import private_key
+from agent_work_orders.security import google_credentials, private_key
 from agent_work_orders.settings.fields import FIELDS, KEPT, Field
 from agent_work_orders.settings.rules import github_rules, invalid, misfit, rules
 from agent_work_orders.settings.sections import Settings, changed, kind_of, value_of
@@ -96,11 +97,29 @@ def default_home(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("AWO_HOME") or ".awo")
 
 
+def _mcp_config(path: str) -> str:
+    try:
+        text = Path(path).read_text("utf-8")
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not text"
+        raise ValueError(f"a file that can be read ({why})") from None
+    claude_mcp.servers(text)
+    return text
+
+
+# The value is what stands in the file that is named.
+_FILES: dict[str, Callable[[str], str]] = {
+    "agents.mcp_config": _mcp_config,
+    "github.private_key": private_key.read,
+    "sign_in.google_credentials": google_credentials.read,
+}
+
+
 def _read(field: Field, text: str) -> Any:
     kind = kind_of(field.name)
-    if field.name == "github.private_key":
+    if field.name in _FILES:
         try:
-            return private_key.read(text)
+            return _FILES[field.name](text)
         except ValueError as error:
             raise invalid(field.variable, str(error), text) from None
     if field.name in ("github.api_url", "github.server_url", "server.public_url"):

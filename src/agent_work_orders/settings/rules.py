@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from typing import get_args
 from urllib.parse import urlsplit
@@ -83,12 +84,57 @@ def rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
             givens.is_key_list(of.storage.secret_key),
             "32 bytes in base64 each, by comma",
         ),
+        *sign_in_rules(of),
         *github_rules(of),
     )
 
 
 # Shorter ones could not be taken out of logs without taking words out.
 _LONG_ENOUGH = f"at least {SHORTEST} printable characters, no spaces"
+
+
+def sign_in_rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
+    """What belongs to a cloud is looked at where that cloud is used: others read it, too."""
+    sign_in = of.sign_in
+    address = "an http or https address without user, query or fragment"
+    always: tuple[tuple[str, bool, str], ...] = (
+        ("ANTHROPIC_AUTH_TOKEN", _maybe_secret(sign_in.gateway_token), _LONG_ENOUGH),
+        ("CLAUDE_CODE_OAUTH_TOKEN", _maybe_secret(sign_in.subscription_token), _LONG_ENOUGH),
+        (
+            "CLAUDE_CODE_USE_VERTEX",
+            not (sign_in.bedrock and sign_in.vertex),
+            "one of CLAUDE_CODE_USE_BEDROCK and CLAUDE_CODE_USE_VERTEX",
+        ),
+    )
+    if sign_in.bedrock:
+        pair = bool(sign_in.aws_access_key_id) == bool(sign_in.aws_secret_access_key)
+        always += (
+            ("AWS_REGION", _is_word(sign_in.aws_region), "a region: Bedrock needs one"),
+            ("ANTHROPIC_BEDROCK_BASE_URL", _maybe_address(sign_in.bedrock_base_url), address),
+            ("AWS_BEARER_TOKEN_BEDROCK", _maybe_secret(sign_in.aws_bearer_token), _LONG_ENOUGH),
+            ("AWS_SECRET_ACCESS_KEY", _maybe_secret(sign_in.aws_secret_access_key), _LONG_ENOUGH),
+            ("AWS_SESSION_TOKEN", _maybe_secret(sign_in.aws_session_token), _LONG_ENOUGH),
+            (
+                "AWS_ACCESS_KEY_ID",
+                pair,
+                "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY need each other",
+            ),
+        )
+    if sign_in.vertex:
+        always += (
+            ("CLOUD_ML_REGION", _is_word(sign_in.vertex_region), "a region: Vertex needs one"),
+            (
+                "ANTHROPIC_VERTEX_PROJECT_ID",
+                _is_word(sign_in.vertex_project),
+                "the id of a project: Vertex needs one",
+            ),
+            ("ANTHROPIC_VERTEX_BASE_URL", _maybe_address(sign_in.vertex_base_url), address),
+        )
+    return always
+
+
+def _is_word(text: str) -> bool:
+    return re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}", text) is not None
 
 
 def github_rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:

@@ -8,6 +8,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from agent_work_orders.agent_executor import claude_mcp
+from agent_work_orders.security import google_credentials
+
 Synchronous = Literal["FULL", "NORMAL", "EXTRA"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
@@ -53,8 +56,41 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
     anthropic_api_key: str = ""
     agent_idle_s: float = 900.0
     """Longer than Claude Code lets a command of its shell run in silence: ten minutes."""
+    mcp_config: str = ""
+    """The file's text."""
     model_wait_floor_s: float = 30.0
     model_wait_longest_s: float = 900.0
+
+
+class SignInSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Claude Code's further ways to its model, beside `agents.anthropic_api_key`."""
+
+    gateway_token: str = ""
+    subscription_token: str = ""
+    bedrock: bool = False
+    bedrock_base_url: str = ""
+    aws_region: str = ""
+    aws_bearer_token: str = ""
+    aws_access_key_id: str = ""
+    aws_secret_access_key: str = ""
+    aws_session_token: str = ""
+    vertex: bool = False
+    vertex_base_url: str = ""
+    vertex_region: str = ""
+    vertex_project: str = ""
+    google_credentials: str = ""
+    """The JSON, also when the variable names a file."""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return (
+            self.gateway_token,
+            self.subscription_token,
+            self.aws_bearer_token,
+            self.aws_secret_access_key,
+            self.aws_session_token,
+            *google_credentials.secrets(self.google_credentials),
+        )
 
 
 class OrderSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +122,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     server: ServerSettings = ServerSettings()
     limits: LimitSettings = LimitSettings()
     agents: AgentSettings = AgentSettings()
+    sign_in: SignInSettings = SignInSettings()
     orders: OrderSettings = OrderSettings()
     github: GitHubSettings = GitHubSettings()
 
@@ -95,6 +132,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         keys = self.storage.secret_key.replace("\n", ",").split(",")
         return (
             self.agents.anthropic_api_key,
+            *claude_mcp.secrets(self.agents.mcp_config),
+            *self.sign_in.secrets,
             self.github.private_key,
             self.github.token,
             *self.github.webhook_secret,

@@ -10,6 +10,7 @@ from agent_work_orders.api import views
 from agent_work_orders.api.models import AgentWorkOrderStatus
 from agent_work_orders.api.request_parts import caller_of, house_of
 from agent_work_orders.bootstrap import House
+from agent_work_orders.bootstrap.surroundings import claude
 from agent_work_orders.observability.pauses import Pauses
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.records import OrderFilter
@@ -56,6 +57,7 @@ async def status(request: Request) -> Response:
     if caller.repositories is not None:
         engine["quarantined"] = []
     records = await house.context.sandboxes.records()
+    signed_in = claude(house.settings).sign_in.missing() is None
     sandboxes = [one for one in records if one.status in ("PROVISIONING", "ACTIVE")]
     return views.answer(
         {
@@ -66,9 +68,7 @@ async def status(request: Request) -> Response:
             "queued_tasks": health["queued"],
             "sandbox_count": len(sandboxes),
             "credential_status": {
-                "anthropic_api_key": (
-                    "configured" if house.settings.agents.anthropic_api_key else "missing"
-                ),
+                "model_sign_in": "configured" if signed_in else "missing",
             },
             "work_orders": await _counts(house, caller),
             "approvals_asked": len(await approvals.asked(house.context, caller, 500)),

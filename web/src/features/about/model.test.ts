@@ -11,7 +11,7 @@ const FINE: ServerStatus = {
   active_tasks: 0,
   queued_tasks: 0,
   sandbox_count: 0,
-  credential_status: { anthropic_api_key: "configured" },
+  credential_status: { model_sign_in: "configured" },
   work_orders: {},
   approvals_asked: 0,
   engine: {
@@ -55,7 +55,7 @@ it("says what is wrong with journal, engine, orders and credentials", () => {
       reason: "No space",
       quarantined: ["wo-1"],
     },
-    credential_status: { anthropic_api_key: "missing" },
+    credential_status: { model_sign_in: "missing" },
   });
   expect(found.map((one) => one.severe)).toEqual([true, true, true, false]);
   expect(found[0]?.title).toContain("disk_full");
