@@ -103,7 +103,7 @@ docs: venv-dev ## Regenerate docs/reference and docs/reliability.md from the sou
 	@$(BIN)/python scripts/generate_docs.py
 
 .PHONY: bench
-bench: venv-dev ## Measure against the peers; writes benchmarks/results.json, docs/benchmarks.md
+bench: venv-dev github-descriptions ## Measure against the peers; writes benchmarks/results.json, docs/benchmarks.md
 	@$(BIN)/python -m benchmarks run
 
 .PHONY: bench-check

@@ -3,12 +3,10 @@ this is the hot path of lists, creation and live events."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from starlette.responses import Response
 
-from agent_work_orders.api.auth import Identity
 from agent_work_orders.clock import iso
 from agent_work_orders.github_integration.local_forge import Review
 from agent_work_orders.repositories.history import Commit, CommitDetail, Progress
@@ -24,6 +22,11 @@ from agent_work_orders.tools import commit_message
 from agent_work_orders.work_orders.transcript_pages import Page
 from agent_work_orders.work_orders.workflows import Known
 from agent_work_orders.workflow_engine.plan import Body, Plan
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from agent_work_orders.api.auth import Identity
 
 Json = dict[str, Any]
 
@@ -43,6 +46,9 @@ _ORDER = tuple(
 
 
 def answer(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    # Commands use these views as well, and send no answers: they do not wait for a web framework.
+    from starlette.responses import Response
+
     return Response(
         msgspec.json.encode(value),
         status_code=status,

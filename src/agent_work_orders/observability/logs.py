@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import IO, Any, TextIO
 
 import msgspec
-import structlog
 
 from agent_work_orders.clock import Clock, iso
+from agent_work_orders.observability.structured import structlog
 
 Redact = Callable[[Any], Any]
 MAX_WAITING = 100_000

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import structlog
-
 from agent_work_orders.clock import Clock
 from agent_work_orders.observability.logs import OrderFiles
+from agent_work_orders.observability.structured import structlog
 
 # A line is for reading; what is longer is an artifact or a transcript.
 TEXT_LIMIT_CHARS = 4_000
