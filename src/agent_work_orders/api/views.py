@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from agent_work_orders.api.auth import Identity
 from agent_work_orders.clock import iso
-from agent_work_orders.github_integration.local_forge import Review
+from agent_work_orders.github_integration.local_forge import Review, texts
 from agent_work_orders.repositories.history import Commit, CommitDetail, Progress
 from agent_work_orders.state_manager.approvals import ApprovalRecord
 from agent_work_orders.state_manager.artifacts import Artifact
@@ -126,7 +126,7 @@ def review(one: Review) -> Json:
         "number": one.number,
         "state": one.state,
         "title": offered.title,
-        "summary": offered.body,
+        "summary": "\n\n".join(texts(offered)),
         "head_branch": offered.head_branch,
         "base_branch": offered.base_branch,
         "head_sha": offered.head_sha,
