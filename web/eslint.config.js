@@ -86,6 +86,16 @@ export default tseslint.config(
           ],
         },
       ],
+      "no-restricted-imports": [
+        "error",
+        ...Object.entries({ react: "lazy", "@tanstack/react-router": "lazyRouteComponent" }).map(
+          ([name, importName]) => ({
+            name,
+            importNames: [importName],
+            message: "Code that comes later comes by src/lib/late-code: it survives an outage.",
+          }),
+        ),
+      ],
       "no-restricted-globals": ["error", ...onlyInApi],
       "no-restricted-properties": [
         "error",

@@ -78,6 +78,8 @@ async def test_the_review_has_its_evidence(
     assert review is not None
     assert review.state in ("open", "draft")
     assert review.evidence["commits"]
+    # The agent wrote no summary; what reviewers read is there.
+    assert order_id in review.summary
     assert review.head_branch.endswith(order_id)
 
 

@@ -208,6 +208,27 @@ async def test_diffs_are_bounded(
     assert (stat_.files_changed, stat_.lines_added, stat_.lines_removed) == (1, 10_000, 0)
 
 
+async def test_a_file_that_moved_is_one_that_was_renamed(
+    mirrors: Mirrors, origin: RepositoryUrl, source: Path, in_git: InGit, commit_to: CommitTo
+) -> None:
+    first = commit_to("store.py", "".join(f"line {number}\n" for number in range(40)))
+    in_git(source, "mv", "store.py", "shop\tfront.py")
+    with (source / "shop\tfront.py").open("a", encoding="utf-8") as file:
+        file.write("one more\n")
+    (source / "other").write_text("new\n", encoding="utf-8")
+    in_git(source, "add", "--all")
+    in_git(source, "commit", "--quiet", "-m", "Move it")
+    second = in_git(source, "rev-parse", "HEAD")
+    mirror = await mirrors.ensure(origin)
+    text = (await mirror.diff(first, second)).text
+    assert b"rename from store.py\n" in text and b"\n-line" not in text
+    stat_ = await mirror.diff_stat(first, second)
+    changes = {one.path: (one.added, one.removed) for one in stat_.files}
+    assert changes == {"other": (1, 0), "shop\tfront.py": (1, 0)}
+    details = await mirror.details(first, second, limit=5)
+    assert (details[second].files_changed, details[second].lines_removed) == (2, 0)
+
+
 async def test_the_mirror_is_readable_but_not_writable_for_others(
     mirrors: Mirrors, origin: RepositoryUrl
 ) -> None:

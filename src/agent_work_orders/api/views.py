@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agent_work_orders.clock import iso
-from agent_work_orders.github_integration.local_forge import Review
+from agent_work_orders.github_integration.local_forge import Review, texts
 from agent_work_orders.repositories.history import Commit, CommitDetail, Progress
 from agent_work_orders.state_manager.approvals import ApprovalRecord
 from agent_work_orders.state_manager.artifacts import Artifact
@@ -132,7 +132,7 @@ def review(one: Review) -> Json:
         "number": one.number,
         "state": one.state,
         "title": offered.title,
-        "summary": offered.body,
+        "summary": "\n\n".join(texts(offered)),
         "head_branch": offered.head_branch,
         "base_branch": offered.base_branch,
         "head_sha": offered.head_sha,

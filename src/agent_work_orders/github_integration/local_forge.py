@@ -101,7 +101,7 @@ class LocalForge:
     def _offer(self, review: Review) -> PullRequest:
         proposal = review.proposal
         folder = self._folder / proposal.repository.key / str(review.number)
-        summary = "\n\n".join([f"# {proposal.title}", *_texts(proposal)]) + "\n"
+        summary = "\n\n".join([f"# {proposal.title}", *texts(proposal)]) + "\n"
         write(folder / "summary.md", summary.encode("utf-8", "replace"))
         write(folder / TITLE, msgspec.json.format(msgspec.json.encode(review)))
         return self._pull_request(review)
@@ -151,7 +151,7 @@ class LocalForge:
             base_branch=proposal.base_branch,
             head_sha=proposal.head_sha,
             state=review.state,
-            body="\n\n".join(_texts(proposal)),
+            body="\n\n".join(texts(proposal)),
         )
 
 
@@ -183,5 +183,6 @@ def write(path: Path, content: bytes) -> None:
         os.close(folder)
 
 
-def _texts(proposal: Proposal) -> list[str]:
+def texts(proposal: Proposal) -> list[str]:
+    """What reviewers read below the title."""
     return [text for text in (proposal.body, proposal.facts) if text]

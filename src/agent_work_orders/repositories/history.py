@@ -138,13 +138,19 @@ def read_trailers(text: str) -> dict[str, str]:
 
 
 def read_numstat(data: bytes, *, truncated: bool = False) -> DiffStat:
-    """The output of `git diff --numstat -z --no-renames`."""
+    """The output of `git diff --numstat -z`. A renamed file is one, under its new name."""
     files = []
-    for record in data.split(b"\0"):
+    records = iter(data.split(b"\0"))
+    for record in records:
         fields = record.split(b"\t", 2)
         if len(fields) != 3:
             continue
         added, removed, path = fields
+        if not path:
+            # Both names follow as records of their own; cut off, there may be neither.
+            path = next(records, b"") and next(records, b"")
+            if not path:
+                break
         files.append(
             FileChange(
                 path=path.decode("utf-8", "replace"),

@@ -39,6 +39,12 @@ DETAIL_LIMIT_BYTES = 4 * 1024 * 1024
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """What a commit without a parent is compared with; git knows it without storing it."""
 
+# A file that moved is shown as that. Beyond so many, comparing all with all would take long: git
+# then takes each for removed and added.
+RENAMES = ("--find-renames", "-l400")
+# Whatever attributes of the repository say.
+NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
+
 
 class Base(msgspec.Struct, frozen=True, kw_only=True):
     """Where an order starts."""
@@ -197,9 +203,8 @@ class Mirror:
                 "-z",
                 f"--format={DETAIL_FORMAT}",
                 "--shortstat",
-                "--no-renames",
-                "--no-ext-diff",
-                "--no-textconv",
+                *RENAMES,
+                *NO_PROGRAMS,
                 "--diff-merges=first-parent",
                 f"--max-count={limit}",
                 "--end-of-options",
@@ -215,7 +220,7 @@ class Mirror:
     async def diff_stat(self, base: str, head: str) -> DiffStat:
         answer = await self.git.run(
             "count the changes",
-            ["diff-tree", "-r", "-z", "--numstat", "--no-renames", *_trees(base, head)],
+            ["diff-tree", "-r", "-z", "--numstat", *RENAMES, *_trees(base, head)],
             repository=self.path,
             cut=True,
         )
@@ -225,7 +230,7 @@ class Mirror:
         """A patch as text. No external diff, text conversion or colour, whatever attributes say."""
         answer = await self.git.run(
             "make the diff",
-            ["diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", *_trees(base, head)],
+            ["diff-tree", "-r", "-p", *RENAMES, *NO_PROGRAMS, *_trees(base, head)],
             repository=self.path,
             limit_bytes=limit_bytes,
             cut=True,
@@ -244,8 +249,7 @@ class Mirror:
                 "--text",
                 "--unified=0",
                 "--no-renames",
-                "--no-ext-diff",
-                "--no-textconv",
+                *NO_PROGRAMS,
                 "--format=%an%n%ae%n%B",
                 "--end-of-options",
                 f"{check_sha(base)}..{check_sha(head)}",

@@ -77,7 +77,7 @@ class OrderFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Those the caller may see; None for all."""
     workflow: str | None = None
     text: str | None = None
-    """Found anywhere in id, url, prompt, branch or issue; `%` and `_` mean themselves."""
+    """Found anywhere in id, url, title, prompt, branch or issue; `%` and `_` mean themselves."""
 
 
 EVERY_ORDER = OrderFilter()

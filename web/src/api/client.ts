@@ -3,6 +3,7 @@ import createClient, { type Middleware } from "openapi-fetch";
 import { limitFor, limited } from "./limits";
 import { PAGE_HEADER, pageSecret } from "./page-secret";
 import { offlineProblem, problemOf, timeoutProblem, unexpectedAnswer } from "./problem";
+import { heard, isFromBetween, unheard } from "./reach";
 import type { paths } from "./schema";
 
 const problems: Middleware = {
@@ -11,12 +12,18 @@ const problems: Middleware = {
     if (secret !== null) request.headers.set(PAGE_HEADER, secret);
   },
   async onResponse({ response }) {
+    if (isFromBetween(response.status)) unheard();
+    else heard();
     if (!response.ok) throw await problemOf(response);
     if ((response.headers.get("Content-Type") ?? "").includes("text/html")) {
       throw unexpectedAnswer(response);
     }
   },
-  onError: ({ error }) => failureOf(error),
+  onError: ({ error }) => {
+    const failure = failureOf(error);
+    if (failure !== undefined) unheard();
+    return failure;
+  },
 };
 
 /** The server's API, typed by its own description. Everything but 2xx throws a Problem. */

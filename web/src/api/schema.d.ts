@@ -3047,7 +3047,7 @@ export interface operations {
                 /** @description Address or key of a repository */
                 repository?: string | null;
                 workflow?: string | null;
-                /** @description Text in id, address, prompt, branch or issue */
+                /** @description Text in id, address, title, prompt, branch or issue */
                 q?: string | null;
                 /** @description What to sort by */
                 sort?: "created_at" | "updated_at";

@@ -36,29 +36,19 @@ export function NotFoundPage() {
   );
 }
 
-/** A page that broke, or whose code could not be loaded. The rest of the app goes on. */
+/** A page that broke. The rest of the app goes on. */
 export function RouteError({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   return (
     <>
       <PageHeader title="This page stopped working" />
       <ErrorState
-        error={isStale(error) ? STALE : error}
+        error={error}
         onRetry={() => {
-          if (isStale(error)) return window.location.reload();
           reset();
           void router.invalidate();
         }}
       />
     </>
   );
-}
-
-const STALE = {
-  message: "The page's code could not be loaded.",
-  hint: "The server may have been updated or stopped. Trying again loads the dashboard anew.",
-};
-
-function isStale(error: unknown): boolean {
-  return error instanceof TypeError && /dynamically imported|import/i.test(error.message);
 }

@@ -1,9 +1,10 @@
 import { Search } from "lucide-react";
 import { Dialog as Radix, VisuallyHidden } from "radix-ui";
-import { useId, useRef, useState } from "react";
+import { useId, useLayoutEffect, useRef, useState, type ComponentProps } from "react";
 
 import { useCommands, type Runnable } from "@/app/commands";
 import { move } from "@/app/palette-model";
+import { takeTypedAhead, textForPalette } from "@/lib/typed-ahead";
 import { cx } from "@/ui/cx";
 import { OVERLAY, PANEL } from "@/ui/dialog";
 import { Kbd } from "@/ui/kbd";
@@ -63,8 +64,8 @@ export function Palette({ onClose, onShortcuts }: PaletteProps) {
           </VisuallyHidden.Root>
           <div className="flex items-center gap-2.5 border-b border-line px-4">
             <Search aria-hidden className="size-4 shrink-0 text-ink-faint" />
-            <input
-              autoFocus
+            <QueryField
+              onTypedAhead={setQuery}
               role="combobox"
               aria-label="Search work orders and commands"
               aria-expanded="true"
@@ -80,7 +81,6 @@ export function Palette({ onClose, onShortcuts }: PaletteProps) {
                 setChosen(0);
               }}
               onKeyDown={onKeyDown}
-              className="h-12 w-full min-w-0 bg-transparent outline-none placeholder:text-ink-faint max-sm:text-base"
             />
           </div>
           <div
@@ -109,6 +109,30 @@ export function Palette({ onClose, onShortcuts }: PaletteProps) {
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
+  );
+}
+
+interface QueryFieldProps extends ComponentProps<"input"> {
+  /** With what was typed for this field before it was there. */
+  onTypedAhead: (text: string) => void;
+}
+
+function QueryField({ onTypedAhead, ...input }: QueryFieldProps) {
+  const field = useRef<HTMLInputElement>(null);
+
+  // Outside system: the keyboard. It changes hands in one go: no key is lost, and none falls through.
+  useLayoutEffect(() => {
+    field.current?.focus();
+    const text = textForPalette(takeTypedAhead());
+    if (text) onTypedAhead(text);
+  }, [onTypedAhead]);
+
+  return (
+    <input
+      ref={field}
+      className="h-12 w-full min-w-0 bg-transparent outline-none placeholder:text-ink-faint max-sm:text-base"
+      {...input}
+    />
   );
 }
 

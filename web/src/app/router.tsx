@@ -1,9 +1,4 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-} from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
 
 import { NotFoundPage, PagePending, RouteError } from "@/app/fallbacks";
 import {
@@ -16,6 +11,7 @@ import {
   workflowSearch,
 } from "@/app/search";
 import { Root } from "@/app/root";
+import { late } from "@/lib/late-code";
 
 const root = createRootRoute({ component: Root, notFoundComponent: NotFoundPage });
 const parent = () => root;
@@ -23,77 +19,68 @@ const parent = () => root;
 const inbox = createRoute({
   getParentRoute: parent,
   path: "/",
-  component: lazyRouteComponent(() => import("@/features/inbox/inbox-page"), "InboxPage"),
+  component: late(async () => (await import("@/features/inbox/inbox-page")).InboxPage),
 });
 
 const orders = createRoute({
   getParentRoute: parent,
   path: "/orders",
   validateSearch: ordersSearch,
-  component: lazyRouteComponent(() => import("@/features/orders/orders-page"), "OrdersPage"),
+  component: late(async () => (await import("@/features/orders/orders-page")).OrdersPage),
 });
 
 const order = createRoute({
   getParentRoute: parent,
   path: "/orders/$orderId",
   validateSearch: orderSearch,
-  component: lazyRouteComponent(() => import("@/features/order/order-page"), "OrderPage"),
+  component: late(async () => (await import("@/features/order/order-page")).OrderPage),
 });
 
 const newOrder = createRoute({
   getParentRoute: parent,
   path: "/new",
   validateSearch: newOrderSearch,
-  component: lazyRouteComponent(
-    () => import("@/features/new-order/new-order-page"),
-    "NewOrderPage",
-  ),
+  component: late(async () => (await import("@/features/new-order/new-order-page")).NewOrderPage),
 });
 
 const workflows = createRoute({
   getParentRoute: parent,
   path: "/workflows",
-  component: lazyRouteComponent(
-    () => import("@/features/workflows/workflows-page"),
-    "WorkflowsPage",
-  ),
+  component: late(async () => (await import("@/features/workflows/workflows-page")).WorkflowsPage),
 });
 
 const workflow = createRoute({
   getParentRoute: parent,
   path: "/workflows/$name",
   validateSearch: workflowSearch,
-  component: lazyRouteComponent(() => import("@/features/workflows/workflow-page"), "WorkflowPage"),
+  component: late(async () => (await import("@/features/workflows/workflow-page")).WorkflowPage),
 });
 
 const approvals = createRoute({
   getParentRoute: parent,
   // With a slash at its end, or the route below would take an empty id.
   path: "/approvals/",
-  component: lazyRouteComponent(
-    () => import("@/features/approvals/approvals-page"),
-    "ApprovalsPage",
-  ),
+  component: late(async () => (await import("@/features/approvals/approvals-page")).ApprovalsPage),
 });
 
 // The id of an approval contains slashes.
 const approval = createRoute({
   getParentRoute: parent,
   path: "/approvals/$",
-  component: lazyRouteComponent(() => import("@/features/approvals/approval-page"), "ApprovalPage"),
+  component: late(async () => (await import("@/features/approvals/approval-page")).ApprovalPage),
 });
 
 const about = createRoute({
   getParentRoute: parent,
   path: "/about",
-  component: lazyRouteComponent(() => import("@/features/about/about-page"), "AboutPage"),
+  component: late(async () => (await import("@/features/about/about-page")).AboutPage),
 });
 
 const signIn = createRoute({
   getParentRoute: parent,
   path: "/sign-in",
   validateSearch: signInSearch,
-  component: lazyRouteComponent(() => import("@/features/sign-in/sign-in-page"), "SignInPage"),
+  component: late(async () => (await import("@/features/sign-in/sign-in-page")).SignInPage),
 });
 
 export const router = createRouter({
@@ -118,6 +105,11 @@ export const router = createRouter({
   defaultPendingMs: 150,
   defaultErrorComponent: RouteError,
   scrollRestoration: true,
+});
+
+// The page that is there stays until the next one's code is: during an outage that may be long.
+router.subscribe("onResolved", () => {
+  router.options.defaultPendingMs = Infinity;
 });
 
 declare module "@tanstack/react-router" {

@@ -1,9 +1,10 @@
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
 
 import { useMay } from "@/api/roles";
 import { NAV } from "@/app/nav";
 import { listenForShortcuts, useAllShortcuts, useShortcuts } from "@/lib/shortcuts";
+import { awaitsPalette, takeTypedAhead } from "@/lib/typed-ahead";
 import { Dialog } from "@/ui/dialog";
 import { Kbd } from "@/ui/kbd";
 
@@ -17,6 +18,7 @@ interface Openers {
 /** What works on every page. */
 export function useGlobalShortcuts({ onPalette, onShortcuts }: Openers): void {
   const navigate = useNavigate();
+  const router = useRouter();
   const { allowed: mayOperate } = useMay("operate");
   useShortcuts([
     ...NAV.map((item) => ({
@@ -57,8 +59,11 @@ export function useGlobalShortcuts({ onPalette, onShortcuts }: Openers): void {
     { keys: "?", label: "Show the shortcuts", group: "Everywhere", run: onShortcuts },
   ]);
 
-  // Outside system: the keyboard.
-  useEffect(() => listenForShortcuts(window), []);
+  // Outside system: the keyboard. What was typed for the palette is left to its field.
+  useEffect(() => {
+    const before = awaitsPalette() ? [] : takeTypedAhead();
+    return listenForShortcuts(window, { before, isLoading: () => router.state.isLoading });
+  }, [router]);
 }
 
 const GROUPS = ["Everywhere", "Go to", "This order", "This page"];

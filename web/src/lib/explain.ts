@@ -1,5 +1,6 @@
 /** Why an order stands still or failed, and what to do, in plain words. */
 
+import { wasRejected } from "./rejected";
 import { type WaitingReason } from "./waiting-reason";
 
 /** What is looked at of an order of the API. */
@@ -135,6 +136,8 @@ export function sentence(code: string): string {
 }
 
 export interface Guidance {
+  /** It ended as a person wanted, and needs nobody. */
+  rejected?: true;
   title: string;
   /** The message of the failure. */
   what: string;
@@ -210,9 +213,24 @@ const BY_CODE: Record<string, Advice> = {
   },
 };
 
+/** The message says who, of what, and why. */
+function rejection(order: OrderLike): Guidance {
+  const again = order.rolled_back
+    ? ROLLED_BACK
+    : "Nothing needs to be done. To ask again, retry it with a prompt that says what to change.";
+  return {
+    rejected: true,
+    title: "Rejected",
+    what: order.error_message?.trim() || "A person said no.",
+    steps: [again],
+    code: order.error_code,
+  };
+}
+
 /** For orders that failed; null for others. */
 export function guidance(order: OrderLike): Guidance | null {
   if (order.status !== "failed") return null;
+  if (wasRejected(order)) return rejection(order);
   const code = order.error_code;
   const known = code !== null && Object.hasOwn(BY_CODE, code) ? BY_CODE[code] : undefined;
   const hint = order.error_hint?.trim();

@@ -18,6 +18,7 @@ const order = (id: string, more: Partial<InboxOrder> = {}): InboxOrder => ({
   title: null,
   initial_prompt: "Fix it",
   github_issue_number: null,
+  priority: "medium",
   current_phase: null,
   git_branch_name: "feat/x",
   github_pull_request_url: null,
@@ -242,5 +243,56 @@ describe("inbox", () => {
       expect(items.every((one) => one.reason !== "")).toBe(true);
       expect(inbox([...orders].reverse(), [], NOW)).toEqual(found);
     }
+  });
+});
+
+describe("what presses", () => {
+  const keys = (items: { key: string }[]) => items.map(({ key }) => key);
+
+  it("puts the urgent first, then what expires soon, then who has waited longest", () => {
+    const waiting = (id: string, priority: string) =>
+      order(id, { status: "waiting", waiting_reason: "approval", priority });
+    const orders = [
+      waiting("old", "medium"),
+      waiting("urgent", "urgent"),
+      waiting("high", "high"),
+      waiting("soon", "low"),
+      waiting("sooner", "medium"),
+      order("broken", { status: "failed", execution_completed_at: daysAgo(3) }),
+    ];
+    const asked = [
+      approval("old", "old", { asked_at: daysAgo(4), expires_at: daysAgo(-5) }),
+      approval("urgent", "urgent", { asked_at: daysAgo(0.1) }),
+      approval("high", "high", { asked_at: daysAgo(0.1) }),
+      approval("soon", "soon", { asked_at: daysAgo(0.2), expires_at: daysAgo(-0.9) }),
+      approval("sooner", "sooner", { asked_at: daysAgo(0.1), expires_at: daysAgo(-0.1) }),
+      approval("unknown", "elsewhere", { asked_at: daysAgo(3.5) }),
+    ];
+    expect(keys(inbox(orders, asked, NOW).needsYou)).toEqual([
+      "approval:urgent",
+      "approval:high",
+      "approval:sooner",
+      "approval:soon",
+      "approval:old",
+      "approval:unknown",
+      "order:broken",
+    ]);
+  });
+
+  it("does not come back as a failure when a person said no", () => {
+    const rejected = order("no", {
+      status: "failed",
+      error_code: "approval_rejected",
+      error_message: "ann rejected publish: not now",
+      error_hint: "Change what was asked for and retry the order to ask again.",
+    });
+    const { needsYou, done } = inbox([rejected], [], NOW);
+    expect(needsYou).toEqual([]);
+    expect(done).toMatchObject([{ key: "order:no", reason: "Rejected" }]);
+    expect(guidance(rejected)).toMatchObject({
+      rejected: true,
+      title: "Rejected",
+      what: "ann rejected publish: not now",
+    });
   });
 });

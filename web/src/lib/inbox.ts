@@ -1,5 +1,6 @@
 /** What needs a person, what goes on, what can be looked at, and what is over. */
 import { explainWaiting, guidance, type OrderLike } from "./explain";
+import { wasRejected } from "./rejected";
 import { firstLine, truncate } from "./text";
 import { instant } from "./time";
 
@@ -7,6 +8,7 @@ export interface InboxOrder extends OrderLike {
   title: string | null;
   initial_prompt: string | null;
   github_issue_number: string | null;
+  priority: string;
   current_phase: string | null;
   git_branch_name: string | null;
   github_pull_request_url: string | null;
@@ -90,8 +92,12 @@ export function inbox<O extends InboxOrder, A extends InboxApproval>(
     const key = `order:${order.agent_work_order_id}`;
     result[section].push({ key, reason, since, order, approval: null });
   }
-  // Who has waited longest comes first; of the rest, what is newest.
-  result.needsYou.sort((a, b) => byTime(a, b) || compare(a.key, b.key));
+  const pressure = byPressure(now);
+  // Of what presses alike, who has waited longest comes first.
+  result.needsYou.sort(
+    (a, b) => pressure(a, b) || byTime(a, b) || compare(a.key, b.key),
+  );
+  // Of the rest, what is newest.
   for (const section of [result.running, result.inReview, result.done]) {
     section.sort((a, b) => byTime(b, a) || compare(a.key, b.key));
   }
@@ -120,6 +126,7 @@ function placeOf(order: InboxOrder, now: number, asking: ReadonlySet<string>): P
       return { section, reason: why?.title ?? "Waiting", since };
     }
     case "failed":
+      if (wasRejected(order)) return { section: "done", reason: "Rejected", since: ended };
       return {
         section: isRecent ? "needsYou" : "done",
         reason: guidance(order)?.title ?? "Failed",
@@ -146,6 +153,33 @@ function placeOf(order: InboxOrder, now: number, asking: ReadonlySet<string>): P
       return { section: "running", reason: (phase && PHASE_WORDS[phase]) ?? "Running", since };
     }
   }
+}
+
+const URGENCY: Record<string, number> = { urgent: 0, high: 1 };
+/** Who looks once a day must see it before it is too late. */
+const SOON_MS = 24 * 60 * 60 * 1000;
+
+interface Pressing {
+  order: { priority: string } | null;
+  approval: { expires_at: string | null } | null;
+}
+
+/** What presses most comes first: the urgent, then questions that nobody can answer for long. */
+export function byPressure(now: number) {
+  return (a: Pressing, b: Pressing) => byUrgency(a, b) || byExpiry(a, b, now);
+}
+
+function byUrgency(a: Pressing, b: Pressing): number {
+  const of = ({ order }: Pressing) => URGENCY[order?.priority ?? ""] ?? 2;
+  return of(a) - of(b);
+}
+
+function byExpiry(a: Pressing, b: Pressing, now: number): number {
+  const of = ({ approval }: Pressing) => {
+    const at = instant(approval?.expires_at) ?? Number.POSITIVE_INFINITY;
+    return at - now <= SOON_MS ? at : Number.MAX_VALUE;
+  };
+  return of(a) - of(b);
 }
 
 function byTime(a: { since: string }, b: { since: string }): number {

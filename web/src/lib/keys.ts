@@ -21,14 +21,17 @@ export interface Shortcut<Id extends string = string> {
 }
 
 export interface Matcher<Id extends string> {
-  /** The shortcut that this key completes; `pending` while a sequence has only begun. */
-  press(event: KeyPress, now: number): { id: Id | null; pending: boolean };
+  /** The shortcut that this key completes; `pending` while a sequence has only begun. Not `admitted`
+   * are keys that somebody types: only shortcuts that work meanwhile answer them. */
+  press(event: KeyPress, now: number, admitted?: boolean): { id: Id | null; pending: boolean };
   reset(): void;
 }
 
 const SEQUENCE_MS = 1200;
 const ALIASES: Record<string, string> = { esc: "escape", space: " ", plus: "+", return: "enter" };
 const BARE = new Set(["control", "shift", "alt", "meta", "capslock", "dead", "altgraph"]);
+
+export const isMac = /mac|iphone|ipad/i.test(globalThis.navigator?.userAgent ?? "");
 
 interface Wanted<Id> {
   id: Id;
@@ -67,17 +70,6 @@ export function pressed(event: KeyPress): string {
   return join(modifiers, key);
 }
 
-/** Whether keys write text there. Works on anything, also on what is no element. */
-export function isTyping(target: unknown): boolean {
-  if (typeof target !== "object" || target === null) return false;
-  const element = target as { tagName?: unknown; isContentEditable?: unknown; type?: unknown };
-  if (element.isContentEditable === true) return true;
-  const tag = typeof element.tagName === "string" ? element.tagName.toLowerCase() : "";
-  if (tag === "textarea" || tag === "select") return true;
-  const silent = ["button", "checkbox", "radio", "range", "submit", "reset", "file", "color"];
-  return tag === "input" && !silent.includes(String(element.type).toLowerCase());
-}
-
 export function createMatcher<Id extends string>(
   shortcuts: readonly Shortcut<Id>[],
   { isMac = false }: { isMac?: boolean } = {},
@@ -93,16 +85,16 @@ export function createMatcher<Id extends string>(
   let begun: string[] = [];
   let lastAt = 0;
 
-  const find = (steps: readonly string[], typing: boolean) => {
+  const find = (steps: readonly string[], admitted: boolean) => {
     const possible = wanted.filter(
-      (one) => (!typing || one.whileTyping) && steps.every((step, at) => one.steps[at] === step),
+      (one) => (admitted || one.whileTyping) && steps.every((step, at) => one.steps[at] === step),
     );
     const whole = possible.find((one) => one.steps.length === steps.length);
     return { id: whole?.id ?? null, pending: !whole && possible.length > 0 };
   };
 
   return {
-    press(event, now) {
+    press(event, now, admitted = true) {
       const none = { id: null, pending: false };
       if (event.isComposing || BARE.has(event.key.toLowerCase())) {
         return { id: null, pending: begun.length > 0 };
@@ -111,13 +103,13 @@ export function createMatcher<Id extends string>(
       lastAt = now;
       // A key held down repeats its letter, not its meaning.
       if (event.repeat) return none;
-      const typing = isTyping(event.target);
+      if (!admitted) begun = [];
       const step = pressed(event);
-      let found = find([...begun, step], typing);
+      let found = find([...begun, step], admitted);
       // A wrong second key may be the first of another shortcut.
       if (!found.pending && found.id === null && begun.length > 0) {
         begun = [];
-        found = find([step], typing);
+        found = find([step], admitted);
       }
       begun = found.pending ? [...begun, step] : [];
       return found;

@@ -74,3 +74,35 @@ it("is silent behind a dialog and after the page is gone", async () => {
   await userEvent.keyboard("n");
   expect(seen).toEqual([]);
 });
+
+it("is silent while anything loads, and until whoever typed meanwhile rests", async () => {
+  const view = render(
+    <>
+      <Page name="page" />
+      <p aria-busy="true" />
+    </>,
+  );
+  await userEvent.keyboard("n");
+  view.rerender(<Page name="page" />);
+  await userEvent.keyboard("nn");
+  expect(seen).toEqual([]);
+  // A key that writes nothing ends what was typed.
+  await userEvent.keyboard("{Tab}{Escape}");
+  screen.getByLabelText("field").blur();
+  await userEvent.keyboard("n");
+  expect(seen).toEqual(["page new"]);
+});
+
+it("steers nothing with what was typed into a field that is gone", async () => {
+  const view = render(
+    <>
+      <Page name="page" />
+      <textarea aria-label="prompt" />
+    </>,
+  );
+  await userEvent.type(screen.getByLabelText("prompt"), "say");
+  view.rerender(<Page name="page" />);
+  expect(document.body).toHaveFocus();
+  await userEvent.keyboard("n");
+  expect(seen).toEqual([]);
+});

@@ -5,7 +5,9 @@
 
 import { useEffect, useRef, useSyncExternalStore } from "react";
 
-import { createMatcher, type KeyPress } from "@/lib/keys";
+import { createMatcher, isMac, type KeyPress } from "@/lib/keys";
+import { createGate } from "@/lib/shortcut-gate";
+import type { EarlyPress } from "@/lib/typed-ahead";
 
 export interface PageShortcut {
   /** `g i`, `mod+k`, `j`; see `keys.ts`. */
@@ -66,23 +68,44 @@ export function useAllShortcuts(): Registered {
   return list.filter((one, index) => list.findIndex((other) => other.keys === one.keys) === index);
 }
 
-export const isMac = /mac|iphone|ipad/i.test(globalThis.navigator?.userAgent ?? "");
-
-type Press = KeyPress & { preventDefault: () => void; defaultPrevented: boolean };
+type Press = KeyPress & {
+  preventDefault: () => void;
+  defaultPrevented: boolean;
+  timeStamp: number;
+};
 
 /** A dialog or a menu has the keyboard for itself. */
-function isBehindLayer(): boolean {
-  return document.querySelector("[role=dialog], [role=alertdialog], [role=menu]") !== null;
+const LAYER = "[role=dialog], [role=alertdialog], [role=menu]";
+/** Something that is to be looked at is not there yet. */
+const LOADING = "[aria-busy=true], [data-loading]";
+
+function isThere(selector: string): boolean {
+  return document.querySelector(selector) !== null;
+}
+
+export interface Listening {
+  /** Whether a page is on its way that does not show yet. */
+  isLoading?: () => boolean;
+  /** What was pressed before anybody listened. */
+  before?: readonly EarlyPress[];
 }
 
 /** Answers keys of `target`; returns what ends that. */
 export function listenForShortcuts(
   target: Pick<Window, "addEventListener" | "removeEventListener">,
+  { isLoading = () => false, before = [] }: Listening = {},
 ) {
   let known: Registered | null = null;
   let matcher = createMatcher([]);
+  const gate = createGate();
+  for (const press of before) gate.admits(press, { at: press.at, loading: true, layered: false });
   const onKey = (event: Event) => {
     const press = event as unknown as Press;
+    const admitted = gate.admits(press, {
+      at: press.timeStamp,
+      loading: isLoading() || isThere(LOADING),
+      layered: isThere(LAYER),
+    });
     if (press.defaultPrevented) return;
     if (known !== all) {
       known = all;
@@ -95,9 +118,9 @@ export function listenForShortcuts(
         { isMac },
       );
     }
-    const { id } = matcher.press(press, performance.now());
+    const { id } = matcher.press(press, press.timeStamp, admitted);
     const found = id === null ? undefined : known[Number(id)];
-    if (!found || (isBehindLayer() && !found.whileTyping)) return;
+    if (!found) return;
     press.preventDefault();
     found.run();
   };

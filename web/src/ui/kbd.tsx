@@ -1,5 +1,4 @@
-import { keyCaps } from "@/lib/keys";
-import { isMac } from "@/lib/shortcuts";
+import { isMac, keyCaps } from "@/lib/keys";
 
 /** Keys to press together or one after the other: `mod+k`, `g i`. */
 export function Kbd({ keys }: { keys: string }) {

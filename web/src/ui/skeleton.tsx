@@ -1,11 +1,13 @@
 import { cx } from "@/ui/cx";
 
-/** A still shape where something will stand. Put `aria-busy` on the region around it. */
+/** A still shape where something will stand. Put `aria-busy` on the region around it. No shortcut acts
+ * while one is shown. */
 export function Skeleton({ className }: { className?: string }) {
   return (
     <div
       aria-hidden
       data-testid="skeleton"
+      data-loading
       className={cx("rounded-md bg-hover motion-safe:animate-pulse", className ?? "h-4 w-full")}
     />
   );

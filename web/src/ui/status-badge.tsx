@@ -1,5 +1,6 @@
 import { CircleHelp } from "lucide-react";
 
+import { wasRejected } from "@/lib/rejected";
 import {
   type ApprovalState,
   isOrderStatus,
@@ -28,6 +29,15 @@ export function StatusBadge({ status, ...rest }: SharedProps & { status: OrderSt
       {look.label}
     </Badge>
   );
+}
+
+/** An order's state for people: what a person said no to did not fail. */
+export function OrderBadge({
+  order,
+  ...rest
+}: SharedProps & { order: { status: OrderStatus; error_code: string | null } }) {
+  if (wasRejected(order)) return <ApprovalBadge state="rejected" {...rest} />;
+  return <StatusBadge status={order.status} {...rest} />;
 }
 
 export function TaskStateBadge({ state, ...rest }: SharedProps & { state: TaskState | string }) {

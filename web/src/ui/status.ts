@@ -3,6 +3,7 @@ import {
   CircleCheck,
   CircleDashed,
   CirclePause,
+  CircleSlash,
   CircleX,
   Hand,
   Hourglass,
@@ -37,7 +38,7 @@ export const TASK_LOOK = {
 export const APPROVAL_LOOK = {
   asked: { label: "Needs you", icon: Hand, tone: "attention" },
   approved: { label: "Approved", icon: CircleCheck, tone: "good" },
-  rejected: { label: "Rejected", icon: CircleX, tone: "bad" },
+  rejected: { label: "Rejected", icon: CircleSlash, tone: "quiet" },
   expired: { label: "Expired", icon: TimerOff, tone: "neutral" },
   void: { label: "No longer asked", icon: Ban, tone: "neutral" },
 } satisfies Record<ApprovalState, Look>;

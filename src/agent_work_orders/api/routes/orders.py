@@ -60,7 +60,7 @@ async def list_agent_work_orders(
     workflow: Annotated[str | None, Query(max_length=64)] = None,
     q: Annotated[
         str | None,
-        Query(max_length=200, description="Text in id, address, prompt, branch or issue"),
+        Query(max_length=200, description="Text in id, address, title, prompt, branch or issue"),
     ] = None,
     sort: Annotated[
         Literal["created_at", "updated_at"], Query(description="What to sort by")

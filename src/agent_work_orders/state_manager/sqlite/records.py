@@ -49,6 +49,7 @@ _ORDER_BY: dict[str, str] = {
 _SEARCHED = (
     "agent_work_order_id",
     "repository_url",
+    "title",
     "initial_prompt",
     "git_branch_name",
     "github_issue_number",

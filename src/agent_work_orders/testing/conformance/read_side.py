@@ -96,7 +96,7 @@ class RecordsConformance:
             store,
             record("b", initial_prompt="make it 100% better"),
             record("c", initial_prompt="make it 1000 better", git_branch_name="feat_x"),
-            record("d", github_issue_number="42\\7", git_branch_name="featyx"),
+            record("d", github_issue_number="42\\7", git_branch_name="featyx", title="Tea_time"),
         )
 
         async def found(text: str) -> list[str]:
@@ -104,6 +104,7 @@ class RecordsConformance:
 
         assert await found("100%") == ["b"]
         assert await found("feat_x") == ["c"]
+        assert await found("tea_") == ["d"]
         assert await found("42\\") == ["d"]
         assert await found("%") == ["b"]
         assert await found("'; DROP TABLE orders; --") == []

@@ -288,6 +288,7 @@ def _wanted(one: OrderRecord, wanted: OrderFilter) -> bool:
     searched = (
         one.agent_work_order_id,
         one.repository_url,
+        one.title,
         one.initial_prompt,
         one.git_branch_name,
         one.github_issue_number,

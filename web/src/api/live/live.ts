@@ -14,6 +14,7 @@ import { PATIENCE_MS, after, beginning, waitMs, type Happening } from "./state";
 import { onWake, setLiveState } from "./store";
 import { openStream, type LiveStream } from "./stream";
 import { Problem, isTransient } from "../problem";
+import { heard, onHeardAgain, unheard } from "../reach";
 import { isLive } from "../refresh";
 import { sessionQuery } from "../session";
 
@@ -73,9 +74,11 @@ class Live {
       this.happened({ type: "signed-in" });
       this.wake();
     });
+    const deafen = onHeardAgain(() => this.stream === null && this.wake());
     this.stopListening = () => {
       abort();
       forget();
+      deafen();
     };
     this.tick = setInterval(() => {
       this.checkSleep();
@@ -116,6 +119,7 @@ class Live {
 
   private take(messages: readonly StreamMessage[]): void {
     this.lastHeardMs = Date.now();
+    heard();
     for (const { event: kind, id, data } of messages) {
       if (isEventKind(kind)) {
         const event = readEvent(kind, id, data);
@@ -131,6 +135,7 @@ class Live {
 
   private opened(): void {
     this.lastHeardMs = Date.now();
+    heard();
     // Without a number nothing can be caught up: what was read before the stream began may be old.
     if (this.feed.lastId === null) {
       if (this.hasOpened) this.readAll();
@@ -147,6 +152,7 @@ class Live {
   private lost(refused: boolean): void {
     if (this.stream === null) return;
     this.close();
+    unheard();
     this.happened({ type: "failed" });
     clearTimeout(this.retry);
     this.retry = setTimeout(() => this.connect(), waitMs(this.connection.failures, Math.random()));

@@ -18,6 +18,9 @@ import { RelativeTime } from "@/ui/time";
 import { Agents, Sandboxes } from "./capabilities";
 import { findings, type Finding } from "./model";
 
+/** In a tab of their own: they are no pages of the dashboard, and need the server at once. */
+const OUTSIDE = "text-accent hover:underline";
+
 const LIVE_WORDS = {
   live: "Live: changes arrive as they happen",
   connecting: "Connecting…",
@@ -153,11 +156,11 @@ function Connection({ version }: { version: string | null }) {
           )}
         </Line>
         <Line name="Interface">
-          <a className="text-accent hover:underline" href="/docs">
+          <a className={OUTSIDE} href="/docs" target="_blank">
             HTTP API
           </a>
           ,{" "}
-          <a className="text-accent hover:underline" href="/openapi.json">
+          <a className={OUTSIDE} href="/openapi.json" target="_blank">
             OpenAPI
           </a>
         </Line>

@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { approvalQuery } from "@/api/approvals";
 import { orderQuery } from "@/api/orders";
 import type { Approval } from "@/api/types";
+import { repositoryName } from "@/lib/repository";
 import { Card } from "@/ui/card";
 import { CodeBlock } from "@/ui/code";
 import { CopyButton } from "@/ui/copy-button";
@@ -128,7 +129,7 @@ function OrderFacts({ orderId, task }: { orderId: string; task: string }) {
         <SafeText text={order.data?.title ?? orderId} max={200} />
       </p>
       <dl className="mt-2 flex flex-col gap-1.5 text-[13px]">
-        <Fact name="Repository" value={order.data?.repository ?? "…"} />
+        <Fact name="Repository" value={order.data ? repositoryName(order.data) : "…"} />
         <Fact name="Workflow" value={order.data?.workflow_type ?? "…"} />
         <Fact name="Branch" value={order.data?.git_branch_name ?? "none yet"} />
         <Fact name="Task" value={task} />

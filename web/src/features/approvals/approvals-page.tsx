@@ -2,8 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { CircleCheckBig } from "lucide-react";
 
 import { approvalsQuery } from "@/api/approvals";
+import { orderPageQuery } from "@/api/orders";
 import { useMay } from "@/api/roles";
 import type { Approval } from "@/api/types";
+import { byPressure } from "@/lib/inbox";
+import { useNow } from "@/lib/use-now";
 import { Card } from "@/ui/card";
 import { EmptyState } from "@/ui/empty-state";
 import { ButtonLink, Link } from "@/ui/link";
@@ -15,9 +18,10 @@ import { RelativeTime } from "@/ui/time";
 import { riskOf } from "./model";
 import { RiskBadge } from "./risk-badge";
 
-/** All that people are asked, the longest waiting first. */
+/** All that people are asked: what presses most first, then the longest waiting. */
 export function ApprovalsPage() {
   const approvals = useQuery(approvalsQuery());
+  const sorted = useByPressure();
   return (
     <>
       <PageHeader
@@ -30,7 +34,7 @@ export function ApprovalsPage() {
             <NothingAsked />
           ) : (
             <ul className="flex flex-col gap-3">
-              {asked.map((one) => (
+              {sorted(asked).map((one) => (
                 <li key={one.approval_id}>
                   <Asked approval={one} />
                 </li>
@@ -41,6 +45,21 @@ export function ApprovalsPage() {
       </Loaded>
     </>
   );
+}
+
+/** A question stands in an order that waits, or beside one that goes on. */
+const ASKING = { status: ["waiting", "running"] } as const;
+
+function useByPressure(): (asked: readonly Approval[]) => Approval[] {
+  const now = useNow();
+  const orders = useQuery(orderPageQuery(ASKING, 0)).data?.agent_work_orders ?? [];
+  const byId = new Map(orders.map((order) => [order.agent_work_order_id, order]));
+  const compare = byPressure(now);
+  return (asked) =>
+    asked
+      .map((approval) => ({ approval, order: byId.get(approval.agent_work_order_id) ?? null }))
+      .sort(compare)
+      .map(({ approval }) => approval);
 }
 
 function NothingAsked() {

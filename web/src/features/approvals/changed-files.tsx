@@ -42,6 +42,12 @@ function OneFile({ file, open }: { file: DiffFile; open: boolean }) {
   return (
     <details open={open} className="min-w-0 rounded-md border border-line">
       <summary className="cursor-pointer px-3 py-1.5">
+        {file.oldPath !== null && file.oldPath !== path && (
+          <SafeText
+            className="font-mono text-[13px] break-all text-ink-soft"
+            text={`${file.oldPath} → `}
+          />
+        )}
         <SafeText className="font-mono text-[13px] break-all" text={path} />{" "}
         <span className="text-xs whitespace-nowrap text-ink-soft tabular-nums">
           {file.kind} +{count(file.additions)} −{count(file.deletions)}

@@ -1,15 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 
 import { diffQuery } from "@/api/orders";
+import { late } from "@/lib/late-code";
+import { Arriving } from "@/ui/arriving";
 import { Card } from "@/ui/card";
 import { ButtonLink } from "@/ui/link";
 import { Loaded } from "@/ui/loaded";
 import { SkeletonText } from "@/ui/skeleton";
 
-const ChangedFiles = lazy(() =>
-  import("./changed-files").then((module) => ({ default: module.ChangedFiles })),
-);
+const ChangedFiles = late(async () => (await import("./changed-files")).ChangedFiles);
 
 /** What the order has changed up to the commit that the decision is about. */
 export function ChangesSoFar({ orderId, head }: { orderId: string; head: string | null }) {
@@ -36,7 +36,13 @@ export function ChangesSoFar({ orderId, head }: { orderId: string; head: string 
             patch === "" ? (
               <NoChange />
             ) : (
-              <Suspense fallback={<SkeletonText lines={4} />}>
+              <Suspense
+                fallback={
+                  <Arriving label="Loading the changes">
+                    <SkeletonText lines={4} />
+                  </Arriving>
+                }
+              >
                 <ChangedFiles patch={patch} truncated={truncated} />
               </Suspense>
             )

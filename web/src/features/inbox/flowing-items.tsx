@@ -8,7 +8,7 @@ import { safeHref } from "@/lib/text";
 import { OutsideLink } from "@/ui/link";
 import { Money } from "@/ui/money";
 import { SafeText } from "@/ui/safe-text";
-import { StatusBadge } from "@/ui/status-badge";
+import { OrderBadge } from "@/ui/status-badge";
 import { Duration, RelativeTime } from "@/ui/time";
 import { VerificationBadge } from "@/ui/verification-badge";
 import { InboxItem, OrderTitleLink, Where } from "./inbox-item";
@@ -23,7 +23,7 @@ interface FlowingItemProps {
 export function RunningItem({ item, order }: FlowingItemProps) {
   return (
     <InboxItem
-      badge={<StatusBadge status={order.status} />}
+      badge={<OrderBadge order={order} />}
       title={<OrderTitleLink order={order} />}
       facts={
         <>
@@ -145,7 +145,7 @@ export function DoneItem({ item, order }: FlowingItemProps) {
 function Badges({ order }: { order: OrderSummary }) {
   return (
     <span className="flex flex-wrap items-center gap-1.5">
-      <StatusBadge status={order.status} />
+      <OrderBadge order={order} />
       <VerificationBadge verification={order.verification} reason={order.verification_reason} />
     </span>
   );

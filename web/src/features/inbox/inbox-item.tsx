@@ -70,7 +70,7 @@ export function Where({ order }: { order: OrderSummary }) {
   return (
     <SafeText
       className="max-w-full truncate"
-      text={repositoryName(order.repository)}
+      text={repositoryName(order)}
       title={order.repository_url}
     />
   );

@@ -7,7 +7,7 @@ import { Badge } from "@/ui/badge";
 import { HintText } from "@/ui/hint-text";
 import { ButtonLink, PlainLink } from "@/ui/link";
 import { SafeText } from "@/ui/safe-text";
-import { ApprovalBadge, StatusBadge } from "@/ui/status-badge";
+import { ApprovalBadge, OrderBadge } from "@/ui/status-badge";
 import { RelativeTime } from "@/ui/time";
 import type { Look } from "@/ui/tone";
 import { InboxItem, OPENS, OrderTitleLink, Where } from "./inbox-item";
@@ -50,6 +50,9 @@ function AskedItem({ approval, order }: { approval: Approval; order: OrderSummar
               {look.label}
             </Badge>
           )}
+          {order && ["urgent", "high"].includes(order.priority) && (
+            <Badge tone="attention">{order.priority} priority</Badge>
+          )}
           <SafeText
             className="max-w-full truncate"
             text={order ? orderTitle(order) : approval.agent_work_order_id}
@@ -88,7 +91,7 @@ function StoppedItem({ item, order }: { item: Item; order: OrderSummary }) {
   const { what, next } = advice(order);
   return (
     <InboxItem
-      badge={<StatusBadge status={order.status} />}
+      badge={<OrderBadge order={order} />}
       title={<OrderTitleLink order={order} />}
       facts={
         <>

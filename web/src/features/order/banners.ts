@@ -18,8 +18,8 @@ export interface Banner {
 export function bannerOf(order: Order): Banner | null {
   const failed = guidance(order);
   if (failed !== null) {
-    const { title, what, steps, code } = failed;
-    return { tone: "bad", title, what, steps, until: null, code };
+    const { title, what, steps, code, rejected } = failed;
+    return { tone: rejected ? "quiet" : "bad", title, what, steps, until: null, code };
   }
   if (order.rolled_back) return rolledBack(order);
   if (isPausing(order)) {

@@ -1,13 +1,12 @@
-import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, FileDiff, Plus, ShieldAlert } from "lucide-react";
-import { lazy, Suspense, useState, type ReactNode } from "react";
+import { Suspense, useState, type ReactNode } from "react";
 
-import { reviewQuery } from "@/api/orders";
 import { useMay } from "@/api/roles";
 import type { Order, Task } from "@/api/types";
+import { late } from "@/lib/late-code";
 import { safeHref } from "@/lib/text";
+import { Arriving } from "@/ui/arriving";
 import { buttonClass } from "@/ui/button";
-import { CodeBlock } from "@/ui/code";
 import { cx } from "@/ui/cx";
 import { ButtonLink, OutsideLink } from "@/ui/link";
 import { Money } from "@/ui/money";
@@ -15,9 +14,10 @@ import { SafeText } from "@/ui/safe-text";
 import { SkeletonText } from "@/ui/skeleton";
 import { Duration } from "@/ui/time";
 import { TONE_TEXT } from "@/ui/tone";
+import { ReviewText } from "./review-text";
 import { changesOf, hasPlanned, lastWords, rounds, testVerdict } from "./summary-model";
 
-const PlanText = lazy(async () => ({ default: (await import("./plan-text")).PlanText }));
+const PlanText = late(async () => (await import("./plan-text")).PlanText);
 
 /** What came of an order that is done, and where to go from here. */
 export function CompletionSummary({ order, tasks }: { order: Order; tasks: readonly Task[] }) {
@@ -164,15 +164,6 @@ function Offered({ order }: { order: Order }) {
   );
 }
 
-/** What reviewers read, when no forge shows it to them. */
-function ReviewText({ orderId }: { orderId: string }) {
-  const review = useQuery(reviewQuery(orderId));
-  if (review.isPending) return <SkeletonText lines={4} />;
-  if (!review.data) return <p className="text-ink-soft">There is no review.</p>;
-  const { title, summary } = review.data;
-  return <CodeBlock label={`review ${title}`} text={summary} wrap className="max-h-72" />;
-}
-
 /** Loaded only when somebody wants to read it. */
 function Later({ title, children }: { title: string; children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
@@ -184,7 +175,15 @@ function Later({ title, children }: { title: string; children: ReactNode }) {
       <summary className="w-fit cursor-pointer rounded font-medium">{title}</summary>
       {isOpen && (
         <div className="mt-2">
-          <Suspense fallback={<SkeletonText lines={4} />}>{children}</Suspense>
+          <Suspense
+            fallback={
+              <Arriving label={`Loading ${title}`}>
+                <SkeletonText lines={4} />
+              </Arriving>
+            }
+          >
+            {children}
+          </Suspense>
         </div>
       )}
     </details>

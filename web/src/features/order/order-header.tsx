@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 
 import type { Order } from "@/api/types";
 import { orderTitle } from "@/lib/inbox";
+import { repositoryName } from "@/lib/repository";
 import { clean, safeHref } from "@/lib/text";
 import { Badge } from "@/ui/badge";
 import { CopyButton } from "@/ui/copy-button";
@@ -10,7 +11,7 @@ import { Link, OutsideLink } from "@/ui/link";
 import { Money } from "@/ui/money";
 import { PageHeader } from "@/ui/page-header";
 import { SafeText } from "@/ui/safe-text";
-import { StatusBadge } from "@/ui/status-badge";
+import { OrderBadge } from "@/ui/status-badge";
 import { Duration, RelativeTime } from "@/ui/time";
 import { VerificationBadge } from "@/ui/verification-badge";
 import { isOver } from "./model";
@@ -31,7 +32,7 @@ export function OrderHeader({ order, actions }: { order: Order; actions: ReactNo
       description={
         <div className="space-y-1.5 pt-1">
           <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-            <StatusBadge status={order.status} />
+            <OrderBadge order={order} />
             <VerificationBadge
               verification={order.verification}
               reason={order.verification_reason}
@@ -95,7 +96,7 @@ function Places({ order }: { order: Order }) {
           className="min-w-0 truncate"
           title={clean(order.repository_url)}
         >
-          <SafeText text={order.repository} max={120} />
+          <SafeText text={repositoryName(order)} max={120} />
         </Link>
       </span>
       {branch && (

@@ -1,29 +1,23 @@
-import { lazy, Suspense, type ReactNode } from "react";
+import { Suspense, type ReactNode } from "react";
 
 import type { Order } from "@/api/types";
+import { late } from "@/lib/late-code";
+import { Arriving } from "@/ui/arriving";
 import { Skeleton } from "@/ui/skeleton";
 import { Tab, TabList, TabPanel, Tabs } from "@/ui/tabs";
 import { TAB_LABELS, tabOf, TABS, type EvidenceView, type TabName } from "./model";
 
-const GitPanel = lazy(async () => ({ default: (await import("./evidence/git-panel")).GitPanel }));
-const DiffPanel = lazy(async () => ({
-  default: (await import("./evidence/diff-panel")).DiffPanel,
-}));
-const TranscriptPanel = lazy(async () => ({
-  default: (await import("./evidence/transcript-panel")).TranscriptPanel,
-}));
-const LogsPanel = lazy(async () => ({
-  default: (await import("./evidence/logs-panel")).LogsPanel,
-}));
-const TestsPanel = lazy(async () => ({
-  default: (await import("./evidence/tests-panel")).TestsPanel,
-}));
-const ArtifactsPanel = lazy(async () => ({
-  default: (await import("./evidence/artifacts-panel")).ArtifactsPanel,
-}));
-const CostPanel = lazy(async () => ({
-  default: (await import("./evidence/cost-panel")).CostPanel,
-}));
+const GitPanel = late(async () => (await import("./evidence/git-panel")).GitPanel);
+const DiffPanel = late(async () => (await import("./evidence/diff-panel")).DiffPanel);
+const TranscriptPanel = late(
+  async () => (await import("./evidence/transcript-panel")).TranscriptPanel,
+);
+const LogsPanel = late(async () => (await import("./evidence/logs-panel")).LogsPanel);
+const TestsPanel = late(async () => (await import("./evidence/tests-panel")).TestsPanel);
+const ArtifactsPanel = late(
+  async () => (await import("./evidence/artifacts-panel")).ArtifactsPanel,
+);
+const CostPanel = late(async () => (await import("./evidence/cost-panel")).CostPanel);
 
 export interface OrderTabsProps {
   order: Order;
@@ -78,9 +72,9 @@ function Part({ value, children }: { value: TabName; children: ReactNode }) {
     <TabPanel value={value}>
       <Suspense
         fallback={
-          <div aria-busy="true" aria-label="Loading">
+          <Arriving label="Loading">
             <Skeleton className="h-72 w-full" />
-          </div>
+          </Arriving>
         }
       >
         {children}

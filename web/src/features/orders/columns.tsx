@@ -4,7 +4,7 @@ import type { OrderSummary } from "@/api/types";
 import { repositoryName } from "@/lib/repository";
 import { Money } from "@/ui/money";
 import { SafeText } from "@/ui/safe-text";
-import { StatusBadge } from "@/ui/status-badge";
+import { OrderBadge } from "@/ui/status-badge";
 import { RelativeTime } from "@/ui/time";
 import { VerificationBadge } from "@/ui/verification-badge";
 import { agentName, PHASE_WORDS, priorityWord, workflowWord, type ColumnId } from "./model";
@@ -34,13 +34,13 @@ interface Column {
 }
 
 const COLUMNS: readonly Column[] = [
-  { id: "status", header: "Status", cell: (order) => <StatusBadge status={order.status} /> },
+  { id: "status", header: "Status", cell: (order) => <OrderBadge order={order} /> },
   { id: "title", header: "Title", cell: (order) => <TitleCell order={order} /> },
   {
     id: "repository",
     header: "Repository",
     cell: (order) => (
-      <SafeText text={repositoryName(order.repository)} max={120} title={order.repository_url} />
+      <SafeText text={repositoryName(order)} max={120} title={order.repository_url} />
     ),
   },
   {

@@ -3,7 +3,7 @@ import { X } from "lucide-react";
 
 import { orderPageQuery } from "@/api/orders";
 import { workflowsQuery } from "@/api/workflows";
-import { repositoryName } from "@/lib/repository";
+import { repositoryName, repositoryNames } from "@/lib/repository";
 import { ORDER_STATUSES } from "@/lib/states";
 import { clean } from "@/lib/text";
 import { Button } from "@/ui/button";
@@ -40,6 +40,7 @@ export function Filters({ search, onChange }: FiltersProps) {
     recent.map((order) => order.repository),
     search.repository,
   );
+  const repositoryLabels = repositoryNames(recent);
   const names = choices(
     [...workflows.map((one) => one.name), ...recent.map((order) => order.workflow_type)],
     search.workflow,
@@ -50,7 +51,7 @@ export function Filters({ search, onChange }: FiltersProps) {
         <div className="min-w-0 flex-1 basis-64 max-sm:basis-full">
           <SearchBox
             label="Search work orders"
-            placeholder="Search id, prompt, branch, issue"
+            placeholder="Search title, prompt, id, branch, issue"
             maxLength={LONGEST.q}
             value={search.q ?? ""}
             onSearch={(text) => onChange(withText(search, "q", text))}
@@ -63,7 +64,10 @@ export function Filters({ search, onChange }: FiltersProps) {
           onValueChange={(value) => onChange(withText(search, "repository", value))}
           options={[
             { value: "", label: "All repositories" },
-            ...repositories.map((value) => ({ value, label: clean(repositoryName(value)) })),
+            ...repositories.map((value) => ({
+              value,
+              label: clean(repositoryLabels.get(value) ?? unseen(value)),
+            })),
           ]}
         />
         <Select
@@ -96,6 +100,9 @@ export function Filters({ search, onChange }: FiltersProps) {
     </search>
   );
 }
+
+/** A link may lead to a repository of older orders. */
+const unseen = (repository: string) => repositoryName({ repository, repository_url: "" });
 
 /** On a phone, one line that is pushed sideways. */
 const CHIPS =

@@ -5,7 +5,7 @@ import { repositoryName } from "@/lib/repository";
 import { Money } from "@/ui/money";
 import { SafeText } from "@/ui/safe-text";
 import { Skeleton } from "@/ui/skeleton";
-import { StatusBadge } from "@/ui/status-badge";
+import { OrderBadge } from "@/ui/status-badge";
 import { RelativeTime } from "@/ui/time";
 import { VerificationBadge } from "@/ui/verification-badge";
 import { PHASE_WORDS } from "./model";
@@ -44,7 +44,7 @@ function Facts({ order }: { order: OrderSummary }) {
     <>
       <div className="flex items-center justify-between gap-3 text-[13px] text-ink-soft">
         <span className="flex min-w-0 items-center gap-1.5">
-          <StatusBadge status={order.status} />
+          <OrderBadge order={order} />
           <VerificationBadge
             verification={order.verification}
             reason={order.verification_reason}
@@ -54,7 +54,7 @@ function Facts({ order }: { order: OrderSummary }) {
       </div>
       <OrderLink order={order} />
       <div className="flex min-w-0 items-center gap-x-2 text-[13px] text-ink-soft">
-        <SafeText className="truncate" text={repositoryName(order.repository)} max={120} />
+        <SafeText className="truncate" text={repositoryName(order)} max={120} />
         {phase && order.status !== "completed" && <span className="shrink-0">· {phase}</span>}
         <span className="shrink-0">
           · <Money usd={order.cost_usd} certainty={order.cost_certainty} />

@@ -1,10 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { GitCommitHorizontal } from "lucide-react";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 
 import { commitDiffQuery } from "@/api/orders";
 import type { Commit, CommitDiff } from "@/api/types";
+import { late } from "@/lib/late-code";
 import { clean, truncate } from "@/lib/text";
+import { Arriving } from "@/ui/arriving";
 import { Badge } from "@/ui/badge";
 import { CopyButton } from "@/ui/copy-button";
 import { ErrorState } from "@/ui/error-state";
@@ -17,7 +19,7 @@ import { bodyForPeople } from "./git-model";
 import { PanelSkeleton } from "./panel-states";
 
 // The code of the diff comes when the first one is opened.
-const DiffView = lazy(async () => ({ default: (await import("./diff-view")).DiffView }));
+const DiffView = late(async () => (await import("./diff-view")).DiffView);
 
 export function CommitItem({ orderId, commit }: { orderId: string; commit: Commit }) {
   const short = commit.sha.slice(0, 7);
@@ -63,7 +65,7 @@ function CommitContent({ orderId, commit }: { orderId: string; commit: Commit })
         <ErrorState className="m-4" error={diff.error} onRetry={() => void diff.refetch()} />
       )}
       {diff.data && (
-        <Suspense fallback={skeleton}>
+        <Suspense fallback={<Arriving label="Loading the changes">{skeleton}</Arriving>}>
           <CommitPatch orderId={orderId} sha={commit.sha} answer={diff.data} />
         </Suspense>
       )}
