@@ -9,11 +9,13 @@ import signal
 import time
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agent_work_orders.cli import outcome
-from agent_work_orders.cli.client import Client, Json
 from agent_work_orders.cli.screen import Screen, count, first_line, seconds, state_word
+
+if TYPE_CHECKING:
+    from agent_work_orders.cli.client import Client, Json
 
 EVERY_S = 0.1
 EVERY_REMOTE_S = 0.5

@@ -35,9 +35,9 @@ def transcript(
 
     place = Target(home=home, url=url)
     if search is None:
-        wait_for(read(place, order, task, as_json))
+        wait_for(lambda: read(place, order, task, as_json))
     else:
-        wait_for(_look(place, order, task, search, as_json))
+        wait_for(lambda: _look(place, order, task, search, as_json))
 
 
 async def read(place: Target, wanted: str, task: str | None, as_json: bool) -> None:
