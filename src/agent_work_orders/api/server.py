@@ -155,7 +155,7 @@ async def check_exposure(settings: Settings, store: Store) -> None:
         raise Refused(
             "bind_needs_keys",
             f"Listening at {_told(host)} would expose the server, and there is no API key yet",
-            hint="Make one with `awo key create`, or listen at 127.0.0.1.",
+            hint="Make one with `awo key create NAME`, or listen at 127.0.0.1.",
             field="AWO_HOST",
         )
 

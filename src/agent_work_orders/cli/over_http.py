@@ -58,7 +58,7 @@ class OverHttp:
             raise Told(
                 "api_key_invalid",
                 f"AWO_API_KEY is not a key: {given.shape(key)}",
-                hint="Give it as `awo key create` printed it, in one line",
+                hint="Give it as `awo key create NAME` printed it, in one line",
                 field="AWO_API_KEY",
             )
         parts = urlsplit(url)
@@ -274,7 +274,7 @@ class OverHttp:
         return Told(
             "server_unreachable",
             f"{self._url} ended before it answered; it may have done what was asked",
-            hint="Look with `awo list` and `awo show` before you ask again",
+            hint="See `awo list` and `awo show ORDER` before you ask again",
             exit_code=FAILED,
         )
 

@@ -34,7 +34,7 @@ async def check_out(
         raise Conflict(
             "nothing_to_check_out",
             f"{row.agent_work_order_id} has made nothing that is kept",
-            hint="`awo show` says how far it has come.",
+            hint=f"`awo show {row.agent_work_order_id}` says how far it has come.",
         )
     place = (folder or Path(row.agent_work_order_id)).expanduser().absolute()
     branch = row.git_branch_name or row.agent_work_order_id

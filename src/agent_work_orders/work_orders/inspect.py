@@ -233,7 +233,7 @@ async def artifact(
     raise NotFound(
         "artifact_unknown",
         "The order has no such artifact",
-        hint="`awo artifacts` lists what the order kept.",
+        hint="`awo artifacts ORDER` lists what the order kept.",
     )
 
 

@@ -206,7 +206,7 @@ def _need_task(run: Run, path: str) -> None:
         raise NotFound(
             "task_unknown",
             f"The order has no task {path[:80]!r}",
-            hint="`awo show` lists its tasks.",
+            hint=f"`awo show {run.run_id}` lists its tasks.",
             field="task",
         )
 

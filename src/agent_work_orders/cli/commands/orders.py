@@ -192,7 +192,7 @@ def logs(
         )  # fmt: skip
     place = Target(home=home, url=url)
     if transcript:
-        wait_for(lambda: transcripts.read(place, order, task, as_json))
+        wait_for(lambda: transcripts.read(place, order, task, as_json, follow=follow))
     else:
         wait_for(lambda: _logs(place, order, level, follow, as_json))
 
