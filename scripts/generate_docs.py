@@ -184,7 +184,8 @@ def example_environment() -> str:
 def _settings() -> Iterator[tuple[str, str, str]]:
     """Variable, meaning and default of each."""
     module = importlib.import_module("agent_work_orders.settings")
-    defaults = module.Settings(home=module.default_home({}))
+    # The place of the data directory has no default: it depends on where one stands.
+    defaults = module.Settings(home="")
     for field in module.FIELDS:
         default = module.value_of(defaults, field.name)
         yield field.variable, field.meaning, "" if default == () else str(default)

@@ -27,7 +27,7 @@ Event = tuple[int, str, Any]
 async def address(app: Any) -> AsyncIterator[str]:
     """The application behind a real uvicorn."""
     listening = server.bind("127.0.0.1", 0)
-    running = uvicorn.Server(server._config(app))
+    running = uvicorn.Server(server.config(app))
     running.capture_signals = nullcontext  # type: ignore[method-assign]
     task = asyncio.create_task(running.serve(sockets=[listening]))
     while not running.started:

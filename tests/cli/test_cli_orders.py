@@ -129,7 +129,6 @@ def test_interrupted_it_is_left_for_the_next_start(awo: Any) -> None:
     # Looking beside a working process starts nothing and does not disturb it.
     [order] = awo.inside("list", "--json", "--status", "running").json["agent_work_orders"]
     order_id = order["agent_work_order_id"]
-    assert awo.inside("cancel", order_id).code == 2
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from agent_work_orders.errors import BadRequest, Refused
-from agent_work_orders.work_orders.submit import NewOrder
+from agent_work_orders.work_orders.submit import PROMPT_LIMIT_CHARS, NewOrder
 
 Text = Annotated[str, Field(max_length=64 * 1024)]
 Short = Annotated[str, Field(max_length=255)]
@@ -122,9 +122,15 @@ class AgentPromptRequest(Sent):
 
 
 class RetryRequest(Sent):
-    """Which task to start again from; without one, what failed."""
+    """Which task to start again from (without one, what failed), and what is different now."""
 
     task: Annotated[str, Field(min_length=1, max_length=400)] | None = None
+    prompt_text: Annotated[
+        str, Field(max_length=PROMPT_LIMIT_CHARS, description="For the next agent, with its task")
+    ] = ""
+    agent_timeout_s: Annotated[
+        float | None, Field(description="Longest turn of the order's agents from now on")
+    ] = None
 
 
 class OverrideRequest(Sent):

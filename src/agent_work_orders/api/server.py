@@ -65,7 +65,7 @@ async def serving(
     with bind(settings.server.host, settings.server.port) as listening:
         check = partial(check_exposure, settings)
         async with open_house(settings, check=check, redactor=redactor) as house:
-            address = _address_of(listening)
+            address = address_of(listening)
             app = create_app(house, address)
 
             def ready() -> None:
@@ -89,7 +89,7 @@ async def serving(
             # What is there now stays for good: the collector need not walk it during requests.
             gc.freeze()
             gc.set_threshold(*COLLECT_EVERY)
-            server = _Server(_config(app), ready, drain, settings.server.closing_s)
+            server = _Server(config(app), ready, drain, settings.server.closing_s)
             app.state.pauses.start()
             try:
                 await server.serve(sockets=[listening])
@@ -155,7 +155,7 @@ async def check_exposure(settings: Settings, store: Store) -> None:
         raise Refused(
             "bind_needs_keys",
             f"Listening at {_told(host)} would expose the server, and there is no API key yet",
-            hint="Make one with `awo key create`, or listen at 127.0.0.1.",
+            hint="Make one with `awo key create NAME`, or listen at 127.0.0.1.",
             field="AWO_HOST",
         )
 
@@ -177,12 +177,12 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _address_of(listening: socket.socket) -> str:
+def address_of(listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _config(app: object) -> uvicorn.Config:
+def config(app: object) -> uvicorn.Config:
     return uvicorn.Config(
         app,  # type: ignore[arg-type]
         http=counting(),

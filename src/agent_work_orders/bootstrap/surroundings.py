@@ -98,8 +98,15 @@ def _policy(settings: Settings) -> Policy:
         default_agent=settings.agents.default_agent,
         git_origins=frozenset(settings.orders.git_origins),
         four_eyes=settings.orders.four_eyes,
+        workflow_folders=_workflow_folders(settings),
         public_url=settings.server.public_url,
     )
+
+
+def _workflow_folders(settings: Settings) -> tuple[Path, ...]:
+    if settings.repository is None or settings.repository / ".awo" == settings.home:
+        return ()
+    return (settings.repository / ".awo" / "workflows",)
 
 
 def _script(settings: Settings) -> str:

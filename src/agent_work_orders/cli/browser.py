@@ -9,9 +9,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from agent_work_orders import settings as setting
-from agent_work_orders.cli.client import Json, Target, server_of
+from agent_work_orders.cli.client import Json, Target, remote, server_of
 from agent_work_orders.cli.outcome import Told
-from agent_work_orders.cli.over_http import OverHttp, api_key
 
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
@@ -19,14 +18,15 @@ _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 async def link_of(home: Path | None, url: str | None) -> Json:
     """A link of the running server: `link` and `expires_at`."""
     settings = setting.load(home=home)
-    server = server_of(Target(home=home, url=url), settings)
+    place = Target(home=home, url=url)
+    server = server_of(place, settings)
     if server is None:
         raise Told(
             "server_needed",
             f"No server runs for {settings.home}",
             hint=f"Start one with `awo up --home {settings.home}`; it prints a link itself",
         )
-    async with OverHttp(server, api_key(settings.home)) as client:
+    async with remote(place, server, settings) as client:
         made = await client.sign_in_link()
     link = reachable(server.rstrip("/")) + str(made["path"])
     return {"link": link, "expires_at": made["expires_at"]}

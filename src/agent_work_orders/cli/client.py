@@ -7,25 +7,31 @@ difference and `--json` prints the same either way.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import msgspec
 
 from agent_work_orders import settings as setting
-from agent_work_orders.cli.outcome import Told
+from agent_work_orders.cli.outcome import Again, Told
+from agent_work_orders.cli.patch import Patch
+from agent_work_orders.errors import Conflict
 from agent_work_orders.state_manager import lock
 
+if TYPE_CHECKING:
+    from agent_work_orders.cli.over_http import OverHttp
+
+Opened = TypeVar("Opened")
 Json = dict[str, Any]
-Verb = Literal["cancel", "pause", "resume", "retry", "rollback"]
+Verb = Literal["cancel", "pause", "resume", "rollback"]
 
 
 class Looker(Protocol):
     """What can be asked. Failures are `errors.Refused` and its kin, or `Told`."""
 
     remote: bool
-    """Whether a server works on after this command has ended."""
+    """Whether another process does the work."""
 
     async def check(self, order: Json) -> None:
         """Refuse what `create` would refuse, and change nothing."""
@@ -52,7 +58,11 @@ class Looker(Protocol):
         entries of all tasks, or of one, that contain the text."""
         ...
 
-    async def diff(self, wanted: str) -> Json: ...
+    async def patch(self, wanted: str) -> Patch: ...
+
+    async def artifacts(self, wanted: str) -> list[Json]: ...
+
+    async def artifact(self, wanted: str, sha256: str) -> bytes: ...
 
     async def approvals(self, wanted: str | None = None) -> list[Json]:
         """Open ones, of one order or of all."""
@@ -82,7 +92,11 @@ class Client(Looker, Protocol):
 
     async def prompt(self, wanted: str, text: str) -> Json: ...
 
-    async def steer(self, wanted: str, verb: Verb, task: str | None = None) -> Json: ...
+    async def steer(self, wanted: str, verb: Verb) -> Json: ...
+
+    async def retry(
+        self, wanted: str, task: str | None, *, text: str, agent_timeout_s: float | None
+    ) -> Json: ...
 
     async def override(
         self, wanted: str, task: str, action: Literal["skip", "succeed", "retry"], outputs: Json
@@ -91,6 +105,15 @@ class Client(Looker, Protocol):
     async def decide(
         self, approval_id: str, *, approved: bool, comment: str, subject_hash: str
     ) -> Json: ...
+
+    async def going_on(self) -> list[Json]:
+        """The orders that move in this process by themselves. None, where another one works."""
+        ...
+
+    async def leave(self) -> bool:
+        """Answer nobody any more. False, and it goes on, when somebody has just set an order
+        going."""
+        ...
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,7 +124,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def server_of(place: Target, settings: setting.Settings) -> str | None:
-    """The server to talk to: the one that was named, else the one that owns the directory."""
+    """The server to talk to: the one that was named, else whoever owns the directory."""
     if place.url:
         return place.url
     owner = lock.read_owner(settings.home)
@@ -109,12 +132,35 @@ def server_of(place: Target, settings: setting.Settings) -> str | None:
 
 
 @asynccontextmanager
+async def remote(place: Target, url: str, settings: setting.Settings) -> AsyncIterator[OverHttp]:
+    """What answers at `url`. `Again` when that was the owner of the directory, and is gone."""
+    from agent_work_orders.cli.over_http import OverHttp, api_key
+
+    async with OverHttp(url, api_key(settings.home), named=bool(place.url)) as client:
+        yield client
+
+
+@asynccontextmanager
+async def owning(opened: AbstractAsyncContextManager[Opened]) -> AsyncIterator[Opened]:
+    """The data directory, opened by this process. `Again` when another one has it and will answer
+    in a moment, or be gone."""
+    async with AsyncExitStack() as at_end:
+        try:
+            inside = await at_end.enter_async_context(opened)
+        except Conflict as error:
+            if error.code != "data_directory_in_use":
+                raise
+            raise Again(error.code, error.message, hint=error.hint) from error
+        yield inside
+
+
+@asynccontextmanager
 async def looking(place: Target) -> AsyncIterator[Looker]:
-    """To read. Without a server the data directory is opened for looking only."""
+    """To read. Where nobody answers the data directory is opened for looking only."""
     settings = setting.load(home=place.home)
     url = server_of(place, settings)
     if url is not None:
-        async with _remote(url, settings) as client:
+        async with remote(place, url, settings) as client:
             yield client
         return
     from agent_work_orders.bootstrap import open_archive
@@ -126,17 +172,18 @@ async def looking(place: Target) -> AsyncIterator[Looker]:
 
 @asynccontextmanager
 async def acting(place: Target, wanted: str | None, *, hands: bool) -> AsyncIterator[Client]:
-    """To change an order, or (None) to make one. Without a server this process owns the directory
-    meanwhile; with `hands` it works on that order, without them it only takes notes for whoever
-    runs next. Other open orders stay as they are: their agents would be cut off at the end."""
+    """To change an order, or (None) to make one. Where nobody owns the directory this process does
+    meanwhile; with `hands` it works on that order and answers others, without them it only takes
+    notes for whoever runs next. Other open orders stay as they are until somebody wants something
+    of them: their agents would be cut off at the end."""
     settings = setting.load(home=place.home)
     url = server_of(place, settings)
     if url is not None:
-        async with _remote(url, settings) as client:
+        async with remote(place, url, settings) as client:
             yield client
         return
     from agent_work_orders.bootstrap import open_archive, open_house
-    from agent_work_orders.cli.in_process import InProcess, LookingInProcess
+    from agent_work_orders.cli.in_process import AtWork, InProcess, LookingInProcess
 
     order_id: str | None = None
     if wanted is not None:
@@ -148,8 +195,18 @@ async def acting(place: Target, wanted: str | None, *, hands: bool) -> AsyncIter
     if not hands:
         changes["limits.running_tasks"] = 0
     settings = setting.changed(settings, changes)
-    async with open_house(settings, takes=lambda one: one == order_id) as house:
-        yield InProcess(house.context)
+    async with owning(open_house(settings, takes=lambda one: one == order_id)) as house:
+        if not hands:
+            yield InProcess(house.context)
+            return
+        from agent_work_orders.cli.door import Door
+
+        door = Door(house)
+        door.open()
+        try:
+            yield AtWork(house.context, door)
+        finally:
+            await door.close()
 
 
 def need_server(place: Target, what: str) -> None:
@@ -171,11 +228,3 @@ def quiet_logs(settings: setting.Settings) -> None:
     redactor = Redactor(settings.secrets)
     level = "debug" if settings.server.log_level == "debug" else "critical"
     logs.configure(level=level, pretty=True, redact=redactor.value)
-
-
-@asynccontextmanager
-async def _remote(url: str, settings: setting.Settings) -> AsyncIterator[Client]:
-    from agent_work_orders.cli.over_http import OverHttp, api_key
-
-    async with OverHttp(url, api_key(settings.home)) as client:
-        yield client

@@ -37,21 +37,55 @@ async def conduct(
     """Begin (None: a new order), follow, ask the person where one is needed, report. Returns the
     exit code: 0 when the order ended as `good` says."""
     teller = following.Teller(screen, iso(SystemClock().now_ms()))
+    order_id: str | None = None
     with following.Patience() as patience:
-        async with clients.acting(place, wanted, hands=True) as client:
-            order = await begin(client)
-            order_id = order["agent_work_order_id"]
+        while True:
             try:
-                order = await _to_the_end(client, order_id, screen, teller, patience)
+                async with clients.acting(place, order_id or wanted, hands=True) as client:
+                    if order_id is None:
+                        order_id = str((await begin(client))["agent_work_order_id"])
+                    elif not client.remote:
+                        screen.line("The process that ran it has ended; it goes on here.")
+                    order = await _to_the_end(client, order_id, screen, teller, patience)
+                    order, tasks = await client.order(order_id), await client.tasks(order_id)
+                    questions = await client.approvals(order_id) if _asks(order) else []
+                    if as_json:
+                        print_json(
+                            {"agent_work_order": order, "tasks": tasks, "approvals": questions}
+                        )
+                    report(order, tasks, screen)
+                    await _stay(client, patience)
+                return outcome.OK if order["status"] == good else following.exit_code(order)
+            except outcome.Again:
+                if order_id is None:
+                    raise
+                # Whoever ran the order has gone: it goes on at the next owner, or here.
+                await asyncio.sleep(following.EVERY_REMOTE_S)
             except following.Interrupted:
-                _tell_interrupted(order_id, client.remote)
                 return outcome.INTERRUPTED
-            order, tasks = await client.order(order_id), await client.tasks(order_id)
-            questions = await client.approvals(order_id) if _asks(order) else []
-    if as_json:
-        print_json({"agent_work_order": order, "tasks": tasks, "approvals": questions})
-    report(order, tasks, screen)
-    return outcome.OK if order["status"] == good else following.exit_code(order)
+
+
+async def _stay(client: Client, patience: following.Patience) -> None:
+    """Orders that others set going here would be cut off: go on until they have ended."""
+    told: set[str] = set()
+    while True:
+        others = await client.going_on()
+        if not others and await client.leave():
+            return
+        fresh = [one["agent_work_order_id"] for one in others]
+        fresh = [one for one in fresh if one not in told]
+        if fresh:
+            told.update(fresh)
+            _note(
+                f"Orders of others run here: {', '.join(map(short, fresh))}. This command ends "
+                "when they have ended. Ctrl-C ends it now: then they go on in the terminal that "
+                "follows them, or with `awo up` or `awo resume ORDER`."
+            )
+        try:
+            await patience.wait(following.EVERY_S)
+        except following.Interrupted:
+            _interrupted(f"Stopping; nothing is lost. {_left(others)}")
+            raise
 
 
 async def _to_the_end(
@@ -62,7 +96,11 @@ async def _to_the_end(
     patience: following.Patience,
 ) -> Json:
     while True:
-        order = await following.follow(client, order_id, teller, patience)
+        try:
+            order = await following.follow(client, order_id, teller, patience)
+        except following.Interrupted:
+            await _tell_interrupted(client, order_id)
+            raise
         if not _asks(order) or screen.quiet or not sys.stdin.isatty() or not screen.terminal:
             return order
         if not await _decided(client, order_id, screen):
@@ -88,6 +126,11 @@ async def _decided(client: Client, order_id: str, screen: Screen) -> bool:
             .strip()
             .lower()
         )
+        if question["approval_id"] not in [
+            one["approval_id"] for one in await client.approvals(order_id)
+        ]:
+            screen.line("Meanwhile somebody else has answered.")
+            continue
         if answer not in ("y", "yes", "n", "no"):
             return False
         try:
@@ -198,14 +241,32 @@ def _next(order: Json, name: str) -> str:
     return f"awo show {name} · awo retry {name} · awo cancel {name}"
 
 
-def _tell_interrupted(order_id: str, remote: bool) -> None:
+async def _tell_interrupted(client: Client, order_id: str) -> None:
     name = short(order_id)
-    if remote:
-        text = f"The order goes on at the server: awo logs -f {name} · awo cancel {name}"
-    else:
-        text = (
-            f"Stopping; nothing is lost. Go on with: awo resume {name} (or awo up) · "
-            f"give it up with: awo cancel {name}"
-        )
+    if client.remote:
+        _interrupted(f"The order goes on where it runs: awo logs -f {name} · awo cancel {name}")
+        return
+    others = [one for one in await client.going_on() if one["agent_work_order_id"] != order_id]
+    _interrupted(
+        f"Stopping; nothing is lost. Go on with: awo resume {name} (or awo up) · "
+        f"give it up with: awo cancel {name}" + (f". {_left(others)}" if others else "")
+    )
+
+
+def _left(others: list[Json]) -> str:
+    names = ", ".join(short(one["agent_work_order_id"]) for one in others)
+    return (
+        f"Orders of others ran here too ({names}): they go on in the terminal that follows them, "
+        "or with awo up or awo resume ORDER"
+    )
+
+
+def _note(text: str) -> None:
+    sys.stderr.write(clean(f"note: {text}") + "\n")
+    sys.stderr.flush()
+
+
+def _interrupted(text: str) -> None:
+    """Beside what the command prints, which may be one JSON document."""
     sys.stderr.write(clean(f"interrupted: {text}") + "\n")
     sys.stderr.flush()

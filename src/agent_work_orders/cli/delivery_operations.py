@@ -8,9 +8,8 @@ from typing import Any, Literal, get_args
 from agent_work_orders import settings as setting
 from agent_work_orders.api import views
 from agent_work_orders.bootstrap import open_archive, open_upkeep
-from agent_work_orders.cli.client import Json, Target, server_of
+from agent_work_orders.cli.client import Json, Target, owning, remote, server_of
 from agent_work_orders.cli.outcome import Told
-from agent_work_orders.cli.over_http import OverHttp, api_key
 from agent_work_orders.security.roles import LOCAL_OPERATOR
 from agent_work_orders.state_manager.deliveries import State
 from agent_work_orders.work_orders import deliveries
@@ -19,9 +18,10 @@ from agent_work_orders.work_orders import deliveries
 async def page(home: Path | None, url: str | None, state: str | None, limit: int) -> list[Json]:
     checked = _state(state)
     settings = setting.load(home=home)
-    server = server_of(Target(home=home, url=url), settings)
+    place = Target(home=home, url=url)
+    server = server_of(place, settings)
     if server is not None:
-        async with OverHttp(server, api_key(settings.home)) as client:
+        async with remote(place, server, settings) as client:
             return await client.deliveries(checked, limit)
     async with open_archive(settings) as context:
         return [
@@ -32,9 +32,10 @@ async def page(home: Path | None, url: str | None, state: str | None, limit: int
 
 async def find(home: Path | None, url: str | None, delivery_id: str) -> Json:
     settings = setting.load(home=home)
-    server = server_of(Target(home=home, url=url), settings)
+    place = Target(home=home, url=url)
+    server = server_of(place, settings)
     if server is not None:
-        async with OverHttp(server, api_key(settings.home)) as client:
+        async with remote(place, server, settings) as client:
             return await client.delivery(delivery_id)
     async with open_archive(settings) as context:
         return views.delivery(await deliveries.find(context, delivery_id))
@@ -42,11 +43,12 @@ async def find(home: Path | None, url: str | None, delivery_id: str) -> Json:
 
 async def retry(home: Path | None, url: str | None, delivery_id: str) -> Json:
     settings = setting.load(home=home)
-    server = server_of(Target(home=home, url=url), settings)
+    place = Target(home=home, url=url)
+    server = server_of(place, settings)
     if server is not None:
-        async with OverHttp(server, api_key(settings.home)) as client:
+        async with remote(place, server, settings) as client:
             return await client.delivery(delivery_id, retry=True)
-    async with open_upkeep(settings) as context:
+    async with owning(open_upkeep(settings)) as context:
         return views.delivery(await deliveries.retry(context, LOCAL_OPERATOR, delivery_id))
 
 

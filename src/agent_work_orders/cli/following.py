@@ -5,18 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shutil
 import signal
 import time
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agent_work_orders.cli import outcome
-from agent_work_orders.cli.client import Client, Json
-from agent_work_orders.cli.screen import Screen, count, first_line, seconds, state_word
+from agent_work_orders.cli.screen import Screen, clean, count, first_line, seconds, state_word
+from agent_work_orders.errors import AgentWorkOrdersError
+
+if TYPE_CHECKING:
+    from agent_work_orders.cli.client import Client, Json
 
 EVERY_S = 0.1
 EVERY_REMOTE_S = 0.5
+DOING_EVERY_S = 1.0
 ENDED = ("completed", "failed", "cancelled")
 PERSON = "a person's word"
 WAITS = {
@@ -90,6 +95,7 @@ class Teller:
         self._waiting: tuple[Any, ...] = ()
         self._spinner: Spinner | None = None
         self._spinning: tuple[str, float] = ("", 0.0)
+        self._doing: dict[str, str] = {}
 
     def tell(self, order: Json, tasks: list[Json]) -> None:
         fresh = [task for task in tasks if is_work(task) and self._is_news(task)]
@@ -102,6 +108,14 @@ class Teller:
             self._screen.marked(state_word(task["state"]), describe(task))
         self._tell_waiting(order)
         self._spin(tasks)
+
+    @property
+    def watches(self) -> bool:
+        """Whether it shows what agents do at the moment."""
+        return self._screen.terminal and not self._screen.quiet
+
+    def tell_doing(self, path: str, what: str) -> None:
+        self._doing[path] = what
 
     def hush(self) -> None:
         if self._spinner is not None:
@@ -136,27 +150,76 @@ class Teller:
 
     def _spin(self, tasks: list[Json]) -> None:
         running = [task["path"] for task in tasks if is_work(task) and task["state"] == "running"]
-        if not running or not self._screen.terminal or self._screen.quiet:
+        if not running or not self.watches:
             self.hush()
             return
         text = ", ".join(running[:3]) + (" …" if len(running) > 3 else "")
         if text != self._spinning[0]:
             self._spinning = (text, time.monotonic())
         text += f"  {time.monotonic() - self._spinning[1]:.0f} s"
+        doing = [self._doing[path] for path in running if self._doing.get(path)]
+        text += f"  {doing[-1]}" if doing else ""
         if self._spinner is None:
             from rich.console import Console
 
-            self._spinner = Console().status(text, spinner_style="cyan")
+            self._spinner = Console().status("", spinner_style="cyan")
             self._spinner.start()
-        self._spinner.update(text)
+        # An agent's words are no markup, and one line is what there is room for.
+        self._spinner.update(_one_line(text))
+
+
+def _one_line(text: str) -> str:
+    from rich.markup import escape
+
+    room = max(20, shutil.get_terminal_size().columns - 4)
+    return escape(clean(text) if len(text) <= room else clean(text)[: room - 1] + "…")
+
+
+class Watch:
+    """Reads on in the transcripts of the agents that are at work, at most once a second."""
+
+    def __init__(self, client: Client, order_id: str, teller: Teller) -> None:
+        self._client = client
+        self._order_id = order_id
+        self._teller = teller
+        self._after: dict[str, int] = {}
+        self._next_s = 0.0
+
+    async def look(self, tasks: list[Json]) -> None:
+        now_s = time.monotonic()
+        if not self._teller.watches or now_s < self._next_s:
+            return
+        self._next_s = now_s + DOING_EVERY_S
+        for task in tasks:
+            uses = str(task["uses"] or "")
+            if task["state"] == "running" and uses.startswith("agent."):
+                await self._read(str(task["path"]))
+
+    async def _read(self, path: str) -> None:
+        from agent_work_orders.cli import entries
+
+        try:
+            page = await self._client.transcript(
+                self._order_id, path, after=self._after.get(path, 0)
+            )
+        except (outcome.Told, AgentWorkOrdersError) as error:
+            if isinstance(error, outcome.Again):
+                raise
+            return  # it has said nothing yet
+        self._after[path] = page["next_after"]
+        said = [what for entry in page["entries"] if (what := entries.doing(entry))]
+        if said:
+            self._teller.tell_doing(path, said[-1])
 
 
 async def follow(client: Client, order_id: str, teller: Teller, patience: Patience) -> Json:
     """Until the order ends or waits for a person. Raises `Interrupted`."""
     every_s = EVERY_REMOTE_S if client.remote else EVERY_S
+    watch = Watch(client, order_id, teller)
     try:
         while True:
             order, tasks = await client.watch(order_id)
+            await watch.look(tasks)
             teller.tell(order, tasks)
             if order["status"] in ENDED or needs_person(order):
                 return order

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from agent_work_orders.api import views
+from agent_work_orders.cli.following import needs_person
+from agent_work_orders.cli.patch import Patch
 from agent_work_orders.security.roles import LOCAL_OPERATOR as ME
 from agent_work_orders.state_manager.logbook import LogFilter
 from agent_work_orders.state_manager.records import OrderFilter
@@ -26,6 +28,10 @@ from agent_work_orders.workflow_engine.definition import parse
 
 if TYPE_CHECKING:
     from agent_work_orders.cli.client import Json, Verb
+    from agent_work_orders.cli.door import Door
+
+# More than run beside each other in any terminal; the rest follow when these have ended.
+MOST_ORDERS = 500
 
 
 class LookingInProcess:
@@ -86,15 +92,23 @@ class LookingInProcess:
             page = await transcript_pages.search(self._context, wanted, ME, search, task=task)
         return views.transcript_page(page)
 
-    async def diff(self, wanted: str) -> Json:
-        made = await inspect.diff(self._context, wanted, ME)
-        return {
-            "agent_work_order_id": (
-                await find.record_of(self._context, wanted, ME)
-            ).agent_work_order_id,
-            "diff": made.text.decode("utf-8", "replace"),
-            "truncated": made.truncated,
-        }
+    async def patch(self, wanted: str) -> Patch:
+        row = await find.record_of(self._context, wanted, ME)
+        made, task = await inspect.patch(self._context, row.agent_work_order_id, ME)
+        return Patch(
+            order_id=row.agent_work_order_id,
+            content=made.text,
+            truncated=made.truncated,
+            unfinished_task=task,
+        )
+
+    async def artifacts(self, wanted: str) -> list[Json]:
+        row = await find.record_of(self._context, wanted, ME)
+        found = await inspect.artifacts(self._context, row.agent_work_order_id, ME)
+        return [views.artifact(row.agent_work_order_id, one) for one in found]
+
+    async def artifact(self, wanted: str, sha256: str) -> bytes:
+        return (await inspect.artifact(self._context, wanted, sha256, ME))[1]
 
     async def approvals(self, wanted: str | None = None) -> list[Json]:
         if wanted is None:
@@ -150,7 +164,7 @@ class InProcess(LookingInProcess):
             "prompt_id": prompt_id,
         }
 
-    async def steer(self, wanted: str, verb: Verb, task: str | None = None) -> Json:
+    async def steer(self, wanted: str, verb: Verb) -> Json:
         context = self._live
         match verb:
             case "cancel":
@@ -159,11 +173,18 @@ class InProcess(LookingInProcess):
                 record = await steer.pause(context, wanted, ME)
             case "resume":
                 record = await steer.resume(context, wanted, ME)
-            case "retry":
-                record = await steer.retry(context, wanted, ME, task)
             case "rollback":
                 record = await steer.rollback(context, wanted, ME)
         return views.summary(record)
+
+    async def retry(
+        self, wanted: str, task: str | None, *, text: str, agent_timeout_s: float | None
+    ) -> Json:
+        return views.summary(
+            await steer.retry(
+                self._live, wanted, ME, task, text=text, agent_timeout_s=agent_timeout_s
+            )
+        )
 
     async def override(
         self, wanted: str, task: str, action: Literal["skip", "succeed", "retry"], outputs: Json
@@ -185,3 +206,32 @@ class InProcess(LookingInProcess):
             subject_hash=subject_hash,
         )
         return views.approval(decided)
+
+    async def going_on(self) -> list[Json]:
+        return []
+
+    async def leave(self) -> bool:
+        return True
+
+
+class AtWork(InProcess):
+    """The same, with somebody at work and a door at which others ask."""
+
+    def __init__(self, context: LiveContext, door: Door) -> None:
+        super().__init__(context)
+        self._door = door
+
+    async def going_on(self) -> list[Json]:
+        page = await self.orders(status=("pending", "running", "waiting"), limit=MOST_ORDERS)
+        return [
+            order
+            for order in page["agent_work_orders"]
+            if self._live.runs.goes_on(order["agent_work_order_id"]) and not needs_person(order)
+        ]
+
+    async def leave(self) -> bool:
+        await self._door.close()
+        if not await self.going_on():
+            return True
+        self._door.open()
+        return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import time
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -19,6 +20,9 @@ FAILED = 1
 REFUSED = 2
 WAITING = 3
 INTERRUPTED = 130
+# A command that owns the directory answers after a second, and closes within four; a server that
+# starts over a long journal may need longer, and is then named.
+OWNER_CHANGES_WITHIN_S = 15.0
 
 _PACKAGE = "agent_work_orders/"
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -47,6 +51,10 @@ class Told(Exception):
         self.problems = problems
 
 
+class Again(Told):
+    """Who owns the data directory has just changed, and nothing was done: ask once more."""
+
+
 def guarded(command: Command) -> Command:
     """Every failure of a command becomes a line and an exit code, never a traceback."""
 
@@ -72,11 +80,19 @@ def guarded(command: Command) -> Command:
     return run  # type: ignore[return-value]
 
 
-def wait_for(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run a command's asynchronous part. asyncio alone would double the time of `--help`."""
+def wait_for(work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+    """Run a command's asynchronous part; from its beginning when the directory's owner changed
+    before anything was done. asyncio alone would double the time of `--help`."""
     import asyncio
 
-    return asyncio.run(work)
+    until_s = time.monotonic() + OWNER_CHANGES_WITHIN_S
+    while True:
+        try:
+            return asyncio.run(work())
+        except Again:
+            if time.monotonic() > until_s:
+                raise
+            time.sleep(0.1)
 
 
 def explain(error: BaseException) -> Told:

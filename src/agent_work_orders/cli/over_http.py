@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import httpx
 
-from agent_work_orders.cli.outcome import FAILED, REFUSED, Told
+from agent_work_orders.cli.outcome import FAILED, REFUSED, Again, Told
+from agent_work_orders.cli.patch import Patch
 from agent_work_orders.security import given
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ CONNECT_S = 3.0
 READ_S = 5.0
 """Until an answer begins that takes a server milliseconds: one that takes longer hangs."""
 # These fetch or compare commits first.
-_SLOW = ("/diff", "/commands", "/git-progress")
+_SLOW = ("/diff", "/commands", "/git-progress", "/artifacts/")
 LOCAL_KEY = "local.key"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -43,7 +44,9 @@ def api_key(home: Path) -> str:
 class OverHttp:
     remote = True
 
-    def __init__(self, url: str, key: str) -> None:
+    def __init__(self, url: str, key: str, *, named: bool = True) -> None:
+        """`named`: somebody asked for this server; else it owns the data directory at the moment,
+        and when it is gone another way must be found."""
         if not given.is_plain_address(url):
             raise Told(
                 "url_invalid",
@@ -55,11 +58,12 @@ class OverHttp:
             raise Told(
                 "api_key_invalid",
                 f"AWO_API_KEY is not a key: {given.shape(key)}",
-                hint="Give it as `awo key create` printed it, in one line",
+                hint="Give it as `awo key create NAME` printed it, in one line",
                 field="AWO_API_KEY",
             )
         parts = urlsplit(url)
         self._url = url.rstrip("/")
+        self._named = named
         self._http = httpx.AsyncClient(
             base_url=self._url,
             headers={"Authorization": f"Bearer {key}"} if key else {},
@@ -111,17 +115,36 @@ class OverHttp:
             query |= {"q": search, "limit": 100}
         return await self._ask("GET", f"{_order(wanted)}/transcript", query=query)
 
-    async def diff(self, wanted: str) -> Json:
-        return await self._ask("GET", f"{_order(wanted)}/diff")
+    async def patch(self, wanted: str) -> Patch:
+        order_id = (await self.order(wanted))["agent_work_order_id"]
+        found = await self._fetch(f"{_order(order_id)}/diff", accept="text/x-diff")
+        task = found.headers.get("x-unfinished-task")
+        return Patch(
+            order_id=order_id,
+            content=found.content,
+            truncated=found.headers.get("x-truncated") == "true",
+            unfinished_task=None if task is None else unquote(task),
+        )
+
+    async def artifacts(self, wanted: str) -> list[Json]:
+        return list((await self._ask("GET", f"{_order(wanted)}/artifacts"))["artifacts"])
+
+    async def artifact(self, wanted: str, sha256: str) -> bytes:
+        return (await self._fetch(f"{_order(wanted)}/artifacts/{quote(sha256)}")).content
 
     async def prompt(self, wanted: str, text: str) -> Json:
         order_id = (await self.order(wanted))["agent_work_order_id"]
         body = {"agent_work_order_id": order_id, "prompt_text": text}
         return await self._ask("POST", f"{_order(order_id)}/prompt", body=body)
 
-    async def steer(self, wanted: str, verb: Verb, task: str | None = None) -> Json:
-        body = {"task": task} if verb == "retry" and task is not None else None
-        return _inner(await self._ask("POST", f"{_order(wanted)}/{verb}", body=body))
+    async def steer(self, wanted: str, verb: Verb) -> Json:
+        return _inner(await self._ask("POST", f"{_order(wanted)}/{verb}"))
+
+    async def retry(
+        self, wanted: str, task: str | None, *, text: str, agent_timeout_s: float | None
+    ) -> Json:
+        body = {"task": task, "prompt_text": text, "agent_timeout_s": agent_timeout_s}
+        return _inner(await self._ask("POST", f"{_order(wanted)}/retry", body=body))
 
     async def override(
         self, wanted: str, task: str, action: Literal["skip", "succeed", "retry"], outputs: Json
@@ -143,6 +166,12 @@ class OverHttp:
             "POST", path, body={"comment": comment, "subject_hash": subject_hash}
         )
         return dict(answer["approval"])
+
+    async def going_on(self) -> list[Json]:
+        return []
+
+    async def leave(self) -> bool:
+        return True
 
     async def workflows(self) -> list[Json]:
         return list((await self._ask("GET", "/api/workflows"))["workflows"])
@@ -204,13 +233,25 @@ class OverHttp:
         body: Json | None = None,
     ) -> Json:
         wanted = {name: value for name, value in (query or {}).items() if value not in (None, ())}
+        answer = await self._send(method, path, params=wanted, json=body)
+        document = _document(answer)
+        if answer.is_success:
+            return document
+        raise _told(answer.status_code, document, self._url)
+
+    async def _fetch(self, path: str, accept: str = "*/*") -> httpx.Response:
+        """Content that is no JSON."""
+        answer = await self._send("GET", path, headers={"Accept": accept})
+        if answer.is_success:
+            return answer
+        raise _told(answer.status_code, _document(answer), self._url)
+
+    async def _send(self, method: str, path: str, **more: Any) -> httpx.Response:
         timeout = httpx.Timeout(TIMEOUT_S, connect=CONNECT_S)
         if method == "GET" and not any(part in path for part in _SLOW):
             timeout = httpx.Timeout(READ_S, connect=CONNECT_S)
         try:
-            answer = await self._http.request(
-                method, path, params=wanted, json=body, timeout=timeout
-            )
+            return await self._http.request(method, path, timeout=timeout, **more)
         except httpx.ReadTimeout as error:
             raise Told(
                 "server_silent",
@@ -219,19 +260,31 @@ class OverHttp:
                 exit_code=FAILED,
             ) from error
         except httpx.HTTPError as error:
-            raise Told(
-                "server_unreachable",
-                f"{self._url} does not answer ({type(error).__name__})",
-                hint="Start it with `awo up`, or leave --url and AWO_URL out",
-                exit_code=FAILED,
-            ) from error
-        try:
-            document = answer.json() if answer.content else {}
-        except ValueError:
-            document = {}
-        if answer.is_success and isinstance(document, dict):
-            return document
-        raise _told(answer.status_code, document if isinstance(document, dict) else {}, self._url)
+            raise self._unreachable(method, error) from error
+
+    def _unreachable(self, method: str, error: httpx.HTTPError) -> Told:
+        message = f"{self._url} does not answer ({type(error).__name__})"
+        if self._named:
+            hint = "Start it with `awo up`, or leave --url and AWO_URL out"
+            return Told("server_unreachable", message, hint=hint, exit_code=FAILED)
+        nothing_done = isinstance(error, httpx.ConnectError) or method == "GET"
+        if nothing_done and isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError):
+            hint = "It owns the data directory: look at its process with `awo doctor`"
+            return Again("server_unreachable", message, hint=hint, exit_code=FAILED)
+        return Told(
+            "server_unreachable",
+            f"{self._url} ended before it answered; it may have done what was asked",
+            hint="See `awo list` and `awo show ORDER` before you ask again",
+            exit_code=FAILED,
+        )
+
+
+def _document(answer: httpx.Response) -> Json:
+    try:
+        found = answer.json() if answer.content else {}
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _told(status: int, document: Json, url: str) -> Told:

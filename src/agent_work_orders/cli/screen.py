@@ -119,13 +119,28 @@ class Screen:
             sys.stdout.write(marks.block(text).rstrip("\n") + "\n")
             sys.stdout.flush()
 
-    def patch(self, text: str) -> None:
-        """A patch: as it is for programs; for people marked and coloured."""
+    @staticmethod
+    def told(text: str) -> str:
+        """For the other stream."""
+        return clean(text)
+
+    def patch(self, content: bytes) -> None:
+        """A patch: as it is for programs; for people marked and coloured, and without what no
+        person can read."""
         if not self.terminal:
-            sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+            sys.stdout.flush()
+            sys.stdout.buffer.write(content)
             sys.stdout.flush()
             return
+        text = content.decode("utf-8", "replace")
+        binary = False
         for line in marks.patch(text.removesuffix("\n")).split("\n"):
+            binary = binary and not line.startswith("diff --git ")
+            if binary:
+                continue
+            # Lines of files have a character before them.
+            if line == "GIT binary patch":
+                binary, line = True, "Binary files differ"
             code = ""
             if line.startswith(("+++", "---", "diff ", "index ")):
                 code = "1"

@@ -19,13 +19,13 @@ from agent_work_orders.work_orders.read_side.rebuild import differences
 
 SHOWN = 5
 _RESTORE = "The disk or somebody changed it: restore a backup."
-_REBUILD = "Lists are made again from the journal: stop the server, then awo doctor --rebuild."
+_REBUILD = "Lists are made again from the journal: stop the server, then `awo doctor --rebuild`."
 _FADES = "What is missing there stops no order; a backup has it."
 _REMEDIES = {
-    "api_keys": "A damaged key opens nothing: awo key revoke, and create another.",
+    "api_keys": "A damaged key opens nothing: `awo key revoke KEY`, and create another.",
     "approvals": _REBUILD,
-    "credentials": "A damaged credential is not used: enter it again with awo credentials.",
-    "deliveries": "A damaged delivery is not handled: have it sent again (awo deliveries).",
+    "credentials": "A damaged credential is not used: enter it again: `awo credentials set NAME`.",
+    "deliveries": "A damaged delivery is not handled: have it sent again (`awo deliveries list`).",
     "feed": _FADES,
     "log_entries": _FADES,
     "orders": _REBUILD,

@@ -70,6 +70,15 @@ class Engine(Runs, Protocol):
         Unavailable when halted."""
         ...
 
+    async def take_up(self, run_id: str) -> bool:
+        """Go on with an order that was left as it was at the start; `post` does so too. False
+        when there is nothing to take up. Conflict `run_quarantined` comes with the next call."""
+        ...
+
+    def goes_on(self, run_id: str) -> bool:
+        """Whether the run is open, and what is due in it is done here."""
+        ...
+
     def observe(self, observer: Observer) -> None: ...
 
     def health(self) -> dict[str, Any]:

@@ -118,7 +118,7 @@ class LocalForge:
             raise NotFound(
                 "review_unknown",
                 f"{repository} has no review {number}",
-                hint="`awo show` names the review of an order.",
+                hint="`awo show ORDER` names the review of an order.",
             )
         return review
 

@@ -226,11 +226,15 @@ class Mirror:
         )
         return read_numstat(answer.stdout, truncated=answer.truncated)
 
-    async def diff(self, base: str, head: str, *, limit_bytes: int = 1_048_576) -> Diff:
-        """A patch as text. No external diff, text conversion or colour, whatever attributes say."""
+    async def diff(
+        self, base: str, head: str, *, limit_bytes: int = 1_048_576, binary: bool = False
+    ) -> Diff:
+        """A patch as text. No external diff, text conversion or colour, whatever attributes say.
+        With `binary` it can be applied, whatever the files hold; else people can read it."""
+        form = ["--binary", "--full-index"] if binary else []
         answer = await self.git.run(
             "make the diff",
-            ["diff-tree", "-r", "-p", *RENAMES, *NO_PROGRAMS, *_trees(base, head)],
+            ["diff-tree", "-r", "-p", *form, *RENAMES, *NO_PROGRAMS, *_trees(base, head)],
             repository=self.path,
             limit_bytes=limit_bytes,
             cut=True,

@@ -36,6 +36,11 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
     """Key of the repository's mirror."""
     base_sha: str
     branch: str
+    base_branch: str = ""
+    """What the order started from: programs of the order find it by this name, as `main...HEAD`
+    needs it, with the tags that belong to its history."""
+    started_from: str = ""
+    """Its commit, unless the mirror says that the order was rebased since."""
     expires_at_ms: int | None = None
     origin: str = ""
     """The path of a repository on this machine; no program of the order may write there."""

@@ -4,7 +4,6 @@ what fits, `load.py` the reading."""
 from agent_work_orders.settings.fields import FIELDS, KEPT
 from agent_work_orders.settings.load import (
     KEY_FILE,
-    default_home,
     load,
     refuse_unknown,
     to_keep,
@@ -22,7 +21,6 @@ __all__ = [
     "LogLevel",
     "Settings",
     "changed",
-    "default_home",
     "load",
     "refuse_unknown",
     "to_keep",

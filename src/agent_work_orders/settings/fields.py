@@ -16,7 +16,7 @@ class Field(msgspec.Struct, frozen=True):
 
 
 FIELDS = (
-    Field("AWO_HOME", "home", "The data directory"),
+    Field("AWO_HOME", "home", "The data directory; `awo home` says which it is without this"),
     Field(
         "AWO_HOST",
         "server.host",

@@ -10,6 +10,7 @@ from typing import Any
 from agent_work_orders.agent_executor import claude_mcp
 from agent_work_orders.security import given as givens
 from agent_work_orders.security import google_credentials, private_key
+from agent_work_orders.settings import home as homes
 from agent_work_orders.settings.fields import FIELDS, KEPT, Field
 from agent_work_orders.settings.rules import github_rules, invalid, misfit, rules
 from agent_work_orders.settings.sections import Settings, changed, kind_of, value_of
@@ -36,8 +37,8 @@ def load(
         raise invalid("GITHUB_WEBHOOK_SECRET", "it is empty; remove it, or give a secret")
     given = {"server.host": host, "server.port": port}
     values |= {name: value for name, value in given.items() if value is not None}
-    place = _home(str(default_home(environ) if home is None else home))
-    settings = changed(Settings(home=place), values)
+    place = homes.find(environ, Path.cwd()) if home is None else homes.Place(home=Path(home))
+    settings = changed(Settings(home=_home(str(place.home)), repository=place.repository), values)
     may_keep = settings.storage.secret_key or (settings.home / KEY_FILE).exists()
     _check(settings, key_may_come=bool(may_keep))
     return settings
@@ -91,10 +92,6 @@ def _home(text: str) -> Path:
     if long or not text.isprintable() or "://" in text:
         raise invalid("AWO_HOME", "the path of a folder", text)
     return Path(text).absolute()
-
-
-def default_home(environ: Mapping[str, str]) -> Path:
-    return Path(environ.get("AWO_HOME") or ".awo")
 
 
 def _mcp_config(path: str) -> str:

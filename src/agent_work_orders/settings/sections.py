@@ -118,6 +118,8 @@ class GitHubSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     home: Path
+    repository: Path | None = None
+    """The working tree whose data directory it is, when it was found from there."""
     storage: StorageSettings = StorageSettings()
     server: ServerSettings = ServerSettings()
     limits: LimitSettings = LimitSettings()

@@ -59,7 +59,8 @@ class OwnerLock:
                 "data_directory_in_use",
                 f"{home} is used by process {holder.pid or 'unknown'}"
                 + (f" at {holder.url}" if holder.url else ""),
-                hint="Talk to that server, stop it, or choose another AWO_HOME.",
+                hint="See what it does with `awo list`; wait until it ends, stop it, or choose "
+                "another AWO_HOME.",
                 pid=holder.pid,
                 url=holder.url,
             )

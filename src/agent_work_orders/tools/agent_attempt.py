@@ -138,10 +138,22 @@ class Attempt:
             ctx.log("agent_work_found", session_id=earlier.ended.session_id)
             return earlier.ended.turn()
         request = await self._remembering(self._request, files_kept=continues)
+        opening = [prompt for prompt in ctx.prompts() if prompt.opening]
+        more = "".join(f"\n\n{self._resolved(prompt.text)}" for prompt in opening)
+        request = msgspec.structs.replace(request, prompt=request.prompt + more)
         if not continues or earlier.session_id is None:
-            return await self._turn(request, None)
-        request = msgspec.structs.replace(request, session_id=earlier.session_id, go_on=GO_ON)
-        return await self._turn(request, earlier.session_cost_usd)
+            turn = await self._turn(request, None)
+        else:
+            request = msgspec.structs.replace(
+                request, session_id=earlier.session_id, go_on=GO_ON + more
+            )
+            turn = await self._turn(request, earlier.session_cost_usd)
+        for prompt in opening:
+            ctx.delivered(prompt.prompt_id)
+        return turn
+
+    def _resolved(self, text: str) -> str:
+        return typed_prompt.resolve(text, catalogue.load(self._tree)).prompt
 
     async def _deliver(self, turn: Turn) -> Turn:
         """Give the agent, in its session, what people said while it worked."""
@@ -149,7 +161,7 @@ class Attempt:
             waiting = self._ctx.prompts()
             if not waiting:
                 break
-            said = typed_prompt.resolve(waiting[0].text, catalogue.load(self._tree)).prompt
+            said = self._resolved(waiting[0].text)
             more = msgspec.structs.replace(self._request, prompt=said, session_id=turn.session_id)
             more = await self._remembering(more, files_kept=True)
             turn = await self._turn(more, turn.cumulative_cost_usd)

@@ -58,6 +58,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     prompt_id: str
     text: str
+    opening: bool = False
+    """Belongs to the first turn of its agent."""
 
 
 class ToolContext(Protocol):

@@ -248,7 +248,7 @@ class Workspaces:
         )
         found = await self._ready(name)
         if found is None:
-            sandbox = self._sandboxes.open(_spec(ctx, head, name.partition(".")[2]))
+            sandbox = self._sandboxes.open(_spec(ctx, base, head, name.partition(".")[2]))
             await sandbox.setup()
             found = Workspace(
                 mirrors=self._mirrors,
@@ -274,7 +274,7 @@ class Workspaces:
         )
         before = self._open.get(order.order_id)
         adopted = (await self._sandboxes.state(order.order_id)).exists
-        sandbox = self._sandboxes.open(_spec(ctx, head))
+        sandbox = self._sandboxes.open(_spec(ctx, base, head))
         await sandbox.setup()
         workspace = Workspace(
             mirrors=self._mirrors,
@@ -333,7 +333,7 @@ class Workspaces:
         )
 
 
-def _spec(ctx: ToolContext, sha: str, part: str = "") -> Spec:
+def _spec(ctx: ToolContext, base: JsonObject, sha: str, part: str = "") -> Spec:
     order = ctx.order
     return Spec(
         order_id=order.order_id,
@@ -342,6 +342,8 @@ def _spec(ctx: ToolContext, sha: str, part: str = "") -> Spec:
         repository=order.repository,
         base_sha=sha,
         branch=order.branch,
+        base_branch=str(base["base_branch"]),
+        started_from=str(base["base_sha"]),
         origin=_local(order.repository_url),
     )
 

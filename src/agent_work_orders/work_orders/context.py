@@ -37,6 +37,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Plain-http git servers that orders may name."""
     four_eyes: bool = False
     """Who asked for an order does not decide about it."""
+    workflow_folders: tuple[Path, ...] = ()
+    """Beside that of the data directory, which goes first."""
     public_url: str = ""
     """Of the dashboard, for links from elsewhere; "" when nobody told."""
 

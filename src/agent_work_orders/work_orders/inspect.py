@@ -13,6 +13,7 @@ import msgspec
 from agent_work_orders.errors import Environmental, NotFound
 from agent_work_orders.github_integration.local_forge import Review
 from agent_work_orders.repositories.history import Diff, Progress
+from agent_work_orders.repositories.refname import is_sha, order_ref
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.artifacts import Artifact
 from agent_work_orders.state_manager.logbook import EVERY_LINE, LogFilter, LogPage
@@ -31,6 +32,8 @@ from agent_work_orders.workflow_engine import phases
 MANY_TASKS = 1_000
 """From here on they are put together beside the loop: 10,000 take a third of a second."""
 DIFF_LIMIT_BYTES = 4 * 1024 * 1024
+PATCH_LIMIT_BYTES = 64 * 1024 * 1024
+"""For programs, which need all of it; it goes through memory once."""
 NO_PROGRESS = Progress(
     commit_count=0,
     files_changed=0,
@@ -158,6 +161,55 @@ async def diff(context: Context, wanted: str, caller: Caller, *, head: str | Non
     return await mirror.diff(base, newest, limit_bytes=DIFF_LIMIT_BYTES)
 
 
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """What an order has come to in its mirror, or what an agent that failed had left after that."""
+
+    base: str
+    sha: str
+    ref: str
+    """A reference of the mirror that is at it."""
+    task: str | None = None
+    """Whose unfinished work it is; None when `sha` is the order's own newest commit."""
+
+
+async def work(context: Context, wanted: str, caller: Caller) -> tuple[OrderRecord, Work | None]:
+    """None before the order has begun. Environmental `order_commits_missing`."""
+    row = await find.record_of(context, wanted, caller)
+    order_id = row.agent_work_order_id
+    found = await span(context, row)
+    if found is None:
+        return row, None
+    base, head = found
+    newest = Work(base=base, sha=head, ref=order_ref(order_id, "head"))
+    mirror = context.mirrors.at(row.repository)
+    run = await find.run_of(context, order_id)
+    ended = sorted(run.tasks.items(), key=lambda one: one[1].ended_ms or 0, reverse=True)
+    for path, task in ended:
+        kept = str((task.outputs or {}).get("kept_sha", ""))
+        if task.state not in ("failed", "cancelled") or not is_sha(kept):
+            continue
+        if await mirror.lacks([kept]) or not await mirror.is_ancestor(head, kept):
+            continue
+        if await mirror.tree_of(kept) == await mirror.tree_of(head):
+            continue
+        refs = await mirror.refs(order_ref(order_id, "snapshots"))
+        ref = next((name for name, sha in refs.items() if sha == kept), None)
+        if ref is not None:
+            return row, Work(base=base, sha=kept, ref=ref, task=path)
+    return row, newest
+
+
+async def patch(context: Context, wanted: str, caller: Caller) -> tuple[Diff, str | None]:
+    """What the order has made, as a patch for programs: whole, with binary files. And whose
+    unfinished work is in it."""
+    row, found = await work(context, wanted, caller)
+    if found is None:
+        return Diff(text=b"", truncated=False), None
+    mirror = context.mirrors.at(row.repository)
+    made = await mirror.diff(found.base, found.sha, limit_bytes=PATCH_LIMIT_BYTES, binary=True)
+    return made, found.task
+
+
 def unknown_commit() -> NotFound:
     return NotFound(
         "commit_unknown",
@@ -181,7 +233,7 @@ async def artifact(
     raise NotFound(
         "artifact_unknown",
         "The order has no such artifact",
-        hint="`awo artifacts` lists what the order kept.",
+        hint="`awo artifacts ORDER` lists what the order kept.",
     )
 
 

@@ -56,7 +56,7 @@ async def restore(backup: Path, home: Path, clock: Clock, store_at: StoreAt) -> 
         raise NotFound(
             "backup_missing",
             f"There is no backup at {backup}",
-            hint="Give the file that `awo backup` wrote.",
+            hint="Give the file that `awo backup FILE` wrote.",
         )
     _refuse_used(home)
     making = home.with_name(f".{home.name}.restoring")

@@ -17,7 +17,7 @@ from agent_work_orders.tools.base_files import base_files
 from agent_work_orders.work_orders import find
 from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.read_side import projection
-from agent_work_orders.work_orders.submit import PROMPT_LIMIT_CHARS, check_text
+from agent_work_orders.work_orders.submit import PROMPT_LIMIT_CHARS, check_text, check_timeout
 from agent_work_orders.workflow_engine import events as on
 from agent_work_orders.workflow_engine import phases
 from agent_work_orders.workflow_engine.plan import pattern
@@ -62,19 +62,45 @@ async def pause(context: LiveContext, wanted: str, caller: Caller) -> OrderRecor
 
 
 async def resume(context: LiveContext, wanted: str, caller: Caller) -> OrderRecord:
+    """Also an order that was left, open, when its process ended: it is taken up again."""
     row = await _mine(context, wanted, caller)
+    taken_up = await context.runs.take_up(row.agent_work_order_id)
+    run = await find.run_of(context, row.agent_work_order_id)
+    if taken_up and not run.paused:
+        await _note(context, row, caller, "resume", {})
+        return projection.record(run, row.run_seq)
     return await _post(context, row, caller, "resume", on.ResumeAsked(**_by(context, caller)))
 
 
 async def retry(
-    context: LiveContext, wanted: str, caller: Caller, path: str | None = None
+    context: LiveContext,
+    wanted: str,
+    caller: Caller,
+    path: str | None = None,
+    *,
+    text: str = "",
+    agent_timeout_s: float | None = None,
 ) -> OrderRecord:
-    """Failed tasks again, or everything from a chosen task on."""
+    """Failed tasks again, or everything from a chosen task on. The next agent is told the text
+    with its task; the timeout holds for all agents from then on."""
     row = await _mine(context, wanted, caller)
     if path is not None:
         _need_task(await find.run_of(context, row.agent_work_order_id), path)
-    event = on.RetryAsked(**_by(context, caller), path=path)
-    return await _post(context, row, caller, "retry", event, {"task": path})
+    prompt_id = ""
+    if text:
+        check_text("prompt_text", text, PROMPT_LIMIT_CHARS)
+        typed_prompt.resolve(text, catalogue.load(await _commands(context, row)))
+        prompt_id = ids.new_id("prompt")
+    event = on.RetryAsked(
+        **_by(context, caller),
+        path=path,
+        prompt_id=prompt_id,
+        text=text,
+        agent_timeout_s=check_timeout(agent_timeout_s),
+    )
+    details = {"task": path, "prompt_id": prompt_id, "agent_timeout_s": agent_timeout_s}
+    given = {name: value for name, value in details.items() if value or name == "task"}
+    return await _post(context, row, caller, "retry", event, given)
 
 
 async def rollback(context: LiveContext, wanted: str, caller: Caller) -> OrderRecord:
@@ -120,13 +146,7 @@ async def _post(
     details: dict[str, Any] | None = None,
 ) -> OrderRecord:
     order_id = row.agent_work_order_id
-    await context.store.audit.append(
-        at_ms=context.clock.now_ms(),
-        who=caller.name,
-        what=f"order.{verb}",
-        order_id=order_id,
-        details=details or {},
-    )
+    await _note(context, row, caller, verb, details or {})
     accepted = await context.runs.post(order_id, event)
     run = await find.run_of(context, order_id)
     if not accepted and not _already(verb, run):
@@ -135,6 +155,18 @@ async def _post(
             hint = "It was rolled back, and is over: create a new order."
         raise _refuse(run, _PARTICIPLE[verb], hint)
     return projection.record(run, row.run_seq + 1)
+
+
+async def _note(
+    context: LiveContext, row: OrderRecord, caller: Caller, verb: str, details: dict[str, Any]
+) -> None:
+    await context.store.audit.append(
+        at_ms=context.clock.now_ms(),
+        who=caller.name,
+        what=f"order.{verb}",
+        order_id=row.agent_work_order_id,
+        details=details,
+    )
 
 
 _PARTICIPLE = {
@@ -174,7 +206,7 @@ def _need_task(run: Run, path: str) -> None:
         raise NotFound(
             "task_unknown",
             f"The order has no task {path[:80]!r}",
-            hint="`awo show` lists its tasks.",
+            hint=f"`awo show {run.run_id}` lists its tasks.",
             field="task",
         )
 

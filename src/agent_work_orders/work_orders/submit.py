@@ -150,7 +150,7 @@ def _order(context: Context, new: NewOrder, origin: RepositoryUrl, compiled: Com
         branch="",
         sandbox_type=_sandbox_type(new.sandbox_type or context.policy.default_sandbox),
         agent=agent,
-        agent_timeout_s=_timeout(new.agent_timeout_s),
+        agent_timeout_s=check_timeout(new.agent_timeout_s),
         workflow=compiled.plan.name,
         workflow_kind=compiled.plan.kind,
         prompt=prompt,
@@ -263,7 +263,7 @@ def _sandbox_type(name: str) -> str:
     )
 
 
-def _timeout(seconds: float | None) -> float | None:
+def check_timeout(seconds: float | None) -> float | None:
     if seconds is not None and not 1 <= seconds <= 86_400:
         raise Refused(
             "timeout_invalid",

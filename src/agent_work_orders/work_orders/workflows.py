@@ -1,4 +1,5 @@
-"""Workflows by name: a file in `<home>/workflows`, or a built-in one of the same name.
+"""Workflows by name: a file in `<home>/workflows`, one in `.awo/workflows` of the repository whose
+data directory it is, or a built-in one of the same name.
 
 Whatever an order starts with, also a workflow given as text, is kept as an immutable version;
 giving one as text does not publish it.
@@ -87,7 +88,9 @@ def ready(context: Context, name: str) -> Compiled | None:
 
 
 def _files(context: Context) -> list[Path]:
-    return sorted((context.home / "workflows").glob("*.yaml"))
+    """The last of a name counts."""
+    folders = (*context.policy.workflow_folders, context.home / "workflows")
+    return [file for folder in folders for file in sorted(folder.glob("*.yaml"))]
 
 
 def compile_source(context: Context, source: str, file: str) -> Compiled:

@@ -203,6 +203,11 @@ class RetryAsked(Event, frozen=True, kw_only=True, tag="retry_asked"):
 
     by: str = ""
     path: str | None = None
+    prompt_id: str = ""
+    text: str = ""
+    """What the next agent is told with its task, when there is a `prompt_id`."""
+    agent_timeout_s: float | None = None
+    """For the order's agents from now on."""
 
 
 class RollbackAsked(Event, frozen=True, kw_only=True, tag="rollback_asked"):

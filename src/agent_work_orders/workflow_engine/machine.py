@@ -92,7 +92,7 @@ def _apply(work: Work, event: on.AnyEvent) -> bool:
         case on.RollbackAsked():
             return _roll_back(work)
         case on.RetryAsked():
-            return reopening.retry(work, event.path)
+            return reopening.retry(work, event)
         case on.TaskOverridden():
             return reopening.override(work, event)
         case on.Undone():

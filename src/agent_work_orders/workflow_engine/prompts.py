@@ -11,7 +11,7 @@ from collections.abc import Collection
 from msgspec.structs import replace
 
 from agent_work_orders.workflow_engine.effects import DeliverPrompt
-from agent_work_orders.workflow_engine.events import PromptReceived
+from agent_work_orders.workflow_engine.events import PromptReceived, RetryAsked
 from agent_work_orders.workflow_engine.run import ROOT, Prompt
 from agent_work_orders.workflow_engine.work import Work
 
@@ -37,6 +37,18 @@ def received(work: Work, event: PromptReceived) -> bool:
     if target is not None:
         work.emit(DeliverPrompt(path=target, prompt_id=event.prompt_id))
     return True
+
+
+def said_with_retry(work: Work, event: RetryAsked) -> None:
+    """For the next agent that begins, as a part of what it is asked."""
+    prompts: tuple[Prompt, ...] = work.get("prompts")
+    known = any(prompt.prompt_id == event.prompt_id for prompt in prompts)
+    if not event.prompt_id or known or len(prompts) >= MAX_PROMPTS:
+        return
+    prompt = Prompt(
+        prompt_id=event.prompt_id, text=event.text, by=event.by, at_ms=event.at_ms, opening=True
+    )
+    work.set(prompts=(*prompts, prompt))
 
 
 def address(work: Work, path: str) -> None:

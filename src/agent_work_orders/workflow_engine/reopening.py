@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from agent_work_orders.workflow_engine import prompts
 from agent_work_orders.workflow_engine.ascent import close, join, settle
 from agent_work_orders.workflow_engine.descent import fill, start, waits
-from agent_work_orders.workflow_engine.events import TaskOverridden
+from agent_work_orders.workflow_engine.events import RetryAsked, TaskOverridden
 from agent_work_orders.workflow_engine.plan import pattern
 from agent_work_orders.workflow_engine.rollback import begun
 from agent_work_orders.workflow_engine.run import (
@@ -33,8 +33,9 @@ from agent_work_orders.workflow_engine.work import Work
 SCOPES = ("group", "repeat", "foreach")
 
 
-def retry(work: Work, path: str | None) -> bool:
+def retry(work: Work, event: RetryAsked) -> bool:
     """Every failed or cancelled task again, or the named one and what depends on it."""
+    path = event.path
     if work.run.stage not in ("active", "ended") or begun(work.run):
         return False
     live = _live(work)
@@ -46,6 +47,9 @@ def retry(work: Work, path: str | None) -> bool:
     if not (targets or stopped or halfway):
         return False
     _reopen_run(work)
+    prompts.said_with_retry(work, event)
+    if event.agent_timeout_s is not None:
+        work.set(order={**work.get("order"), "agent_timeout_s": event.agent_timeout_s})
     touched = _reset(work, [*targets, *stopped], halfway)
     _release(work)
     _start_ready(work, touched)

@@ -109,6 +109,8 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     target: str | None = None
     """The task whose agent will get it; None until one is at work."""
     delivered: bool = False
+    opening: bool = False
+    """Said with a retry: its agent hears it with the task, not after it."""
 
     def addressed(self, path: str) -> Prompt:
         if self.delivered or self.target is not None:

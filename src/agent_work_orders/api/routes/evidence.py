@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
@@ -41,9 +42,15 @@ async def get_diff(
     ] = None,
     accept: Annotated[str, Header(max_length=1_000)] = "application/json",
 ) -> Response:
-    """What the order has changed so far: JSON, or the patch itself with `Accept: text/x-diff`."""
+    """What the order has changed so far: JSON, or the patch itself with `Accept: text/x-diff`. The
+    patch can be applied, whatever the files hold, and has what an agent that failed left behind;
+    `X-Unfinished-Task` names its task then."""
     context, caller = context_of(request), caller_of(request)
     order_id = (await find.record_of(context, agent_work_order_id, caller)).agent_work_order_id
+    if head is None and "text/x-diff" in accept:
+        # For programs: it can be applied, and has what a failed agent left unfinished.
+        made, task = await inspect.patch(context, order_id, caller)
+        return _patch(made, accept, {"agent_work_order_id": order_id}, task)
     diff = await inspect.diff(context, order_id, caller, head=head)
     return _patch(diff, accept, {"agent_work_order_id": order_id})
 
@@ -83,9 +90,11 @@ async def get_commit_diff(
     return _patch(diff, accept, {"agent_work_order_id": order_id, "sha": sha})
 
 
-def _patch(diff: Diff, accept: str, more: dict[str, str]) -> Response:
+def _patch(diff: Diff, accept: str, more: dict[str, str], task: str | None = None) -> Response:
     if "text/x-diff" in accept:
         headers = {**_INERT, "X-Truncated": "true" if diff.truncated else "false"}
+        if task is not None:
+            headers["X-Unfinished-Task"] = quote(task)
         return Response(diff.text, media_type="text/x-diff", headers=headers)
     text = diff.text.decode("utf-8", "replace")
     return views.answer({**more, "diff": text, "truncated": diff.truncated})

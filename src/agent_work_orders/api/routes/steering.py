@@ -67,9 +67,17 @@ async def retry(
     request: Request, agent_work_order_id: OrderIdPath, body: requests.RetryRequest | None = None
 ) -> Response:
     """Run what failed again, or everything from the given task on."""
-    context, task = context_of(request), None if body is None else body.task
-    caller = caller_of(request)
-    return await _steered(context, await steer.retry(context, agent_work_order_id, caller, task))
+    context, caller = context_of(request), caller_of(request)
+    asked = body or requests.RetryRequest()
+    row = await steer.retry(
+        context,
+        agent_work_order_id,
+        caller,
+        asked.task,
+        text=asked.prompt_text,
+        agent_timeout_s=asked.agent_timeout_s,
+    )
+    return await _steered(context, row)
 
 
 @router.post("/rollback", response_model=ANSWER)

@@ -48,7 +48,7 @@ def list_commands(
         async with clients.looking(clients.Target(home=home, url=url)) as client:
             return await client.commands(_repository(repo, base), base)
 
-    found = wait_for(ask())
+    found = wait_for(ask)
     if as_json:
         print_json(found)
         return
@@ -81,7 +81,7 @@ def show(
         async with clients.looking(clients.Target(home=home, url=url)) as client:
             return await client.command(name.removeprefix("/"), _repository(repo, base), base)
 
-    found = wait_for(ask())
+    found = wait_for(ask)
     if as_json:
         print_json({"command": found})
         return

@@ -77,7 +77,7 @@ def _decide(
         return
     if detach:
         clients.need_server(place, "--detach")
-    question = wait_for(_find(place, which))
+    question = wait_for(lambda: _find(place, which))
     screen = Screen(quiet=as_json)
     conduct.show_question(question, screen)
 
@@ -89,15 +89,15 @@ def _decide(
             subject_hash=subject_hash or question["subject_hash"],
         )
         screen.marked("approved" if approved else "rejected", question["approval_id"], indent=0)
-        return await client.order(order_id)
+        return {"agent_work_order_id": order_id}
 
     order_id = question["agent_work_order_id"]
     if detach:
-        order = wait_for(_ask(place, order_id, begin))
+        order = wait_for(lambda: _ask(place, order_id, begin))
         if as_json:
             print_json({"agent_work_order": order})
         return
-    code = wait_for(conduct.conduct(place, order_id, begin, as_json=as_json, screen=screen))
+    code = wait_for(lambda: conduct.conduct(place, order_id, begin, as_json=as_json, screen=screen))
     # A rejection that ended the order is what was wanted.
     raise typer.Exit(0 if not approved and code == 1 else code)
 
@@ -106,7 +106,8 @@ async def _ask(place: Target, order_id: str, begin: Begin) -> Json:
     from agent_work_orders.cli import client as clients
 
     async with clients.acting(place, order_id, hands=True) as client:
-        return await begin(client)
+        await begin(client)
+        return await client.order(order_id)
 
 
 def _list(place: Target, as_json: bool) -> None:
@@ -117,7 +118,7 @@ def _list(place: Target, as_json: bool) -> None:
         async with clients.looking(place) as client:
             return await client.approvals()
 
-    found = wait_for(ask())
+    found = wait_for(ask)
     if as_json:
         print_json({"approvals": found})
         return

@@ -34,7 +34,7 @@ def set_credential(name: Name, home: options.Home = None, as_json: options.Json 
         secret = typer.prompt(name, hide_input=True, err=True)
     else:
         secret = sys.stdin.read(MAX_CHARS + 2)
-    kept = wait_for(credential_operations.keep(home, name, secret.strip()))
+    kept = wait_for(lambda: credential_operations.keep(home, name, secret.strip()))
     if as_json:
         print_json({"credential": kept})
     else:
@@ -48,7 +48,7 @@ def list_credentials(home: options.Home = None, as_json: options.Json = False) -
     from agent_work_orders.cli import credential_operations
     from agent_work_orders.cli.screen import Screen, print_json
 
-    found = wait_for(credential_operations.every(home))
+    found = wait_for(lambda: credential_operations.every(home))
     if as_json:
         print_json({"credentials": found})
         return
@@ -66,7 +66,7 @@ def remove(name: Name, home: options.Home = None, as_json: options.Json = False)
     from agent_work_orders.cli import credential_operations
     from agent_work_orders.cli.screen import Screen, print_json
 
-    wait_for(credential_operations.remove(home, name))
+    wait_for(lambda: credential_operations.remove(home, name))
     if as_json:
         print_json({"removed": name})
     else:
@@ -83,7 +83,7 @@ def rotate(home: options.Home = None, as_json: options.Json = False) -> None:
     from agent_work_orders.cli import credential_operations
     from agent_work_orders.cli.screen import Screen, print_json
 
-    changed = wait_for(credential_operations.rotate(home))
+    changed = wait_for(lambda: credential_operations.rotate(home))
     if as_json:
         print_json({"resealed": changed})
     else:

@@ -32,7 +32,7 @@ def list_deliveries(
     from agent_work_orders.cli import delivery_operations
     from agent_work_orders.cli.screen import Screen, print_json
 
-    found = wait_for(delivery_operations.page(home, url, state, limit))
+    found = wait_for(lambda: delivery_operations.page(home, url, state, limit))
     if as_json:
         print_json({"deliveries": found})
         return
@@ -55,7 +55,7 @@ def show(
     """Show one delivery."""
     from agent_work_orders.cli import delivery_operations
 
-    _tell(wait_for(delivery_operations.find(home, url, delivery_id)), as_json)
+    _tell(wait_for(lambda: delivery_operations.find(home, url, delivery_id)), as_json)
 
 
 @app.command("retry")
@@ -69,7 +69,7 @@ def retry(
     """Have a failed delivery handled again; without a server, at its next start."""
     from agent_work_orders.cli import delivery_operations
 
-    _tell(wait_for(delivery_operations.retry(home, url, delivery_id)), as_json)
+    _tell(wait_for(lambda: delivery_operations.retry(home, url, delivery_id)), as_json)
 
 
 def _tell(found: Json, as_json: bool) -> None:

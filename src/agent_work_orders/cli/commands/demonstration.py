@@ -40,9 +40,9 @@ def demo(
 
     screen = Screen(quiet=as_json)
     if on_github:
-        wait_for(_demo_on_github(_fresh(folder), as_json, screen))
+        wait_for(lambda: _demo_on_github(_fresh(folder), as_json, screen))
         return
-    raise typer.Exit(wait_for(_demo(_fresh(folder), home, as_json, screen)))
+    raise typer.Exit(wait_for(lambda: _demo(_fresh(folder), home, as_json, screen)))
 
 
 async def _demo_on_github(folder: Path, as_json: bool, screen: Screen) -> None:

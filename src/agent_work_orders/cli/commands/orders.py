@@ -12,6 +12,7 @@ from agent_work_orders.cli.outcome import guarded, wait_for
 
 if TYPE_CHECKING:
     from agent_work_orders.cli.client import Json, Looker, Target
+    from agent_work_orders.cli.patch import Patch
     from agent_work_orders.cli.screen import Screen
 
 
@@ -54,7 +55,7 @@ def list_orders(
         async with clients.looking(clients.Target(home=home, url=url)) as client:
             return await client.orders(**wanted)
 
-    page = wait_for(ask())
+    page = wait_for(ask)
     if as_json:
         print_json(page)
         return
@@ -115,7 +116,7 @@ def show(
             order_id = found["agent_work_order_id"]
             return found, await client.tasks(order_id), await client.approvals(order_id)
 
-    found, tasks, questions = wait_for(ask())
+    found, tasks, questions = wait_for(ask)
     if as_json:
         print_json({"agent_work_order": found, "tasks": tasks, "approvals": questions})
         return
@@ -191,14 +192,17 @@ def logs(
         )  # fmt: skip
     place = Target(home=home, url=url)
     if transcript:
-        wait_for(transcripts.read(place, order, task, as_json))
+        wait_for(lambda: transcripts.read(place, order, task, as_json, follow=follow))
     else:
-        wait_for(_logs(place, order, level, follow, as_json))
+        wait_for(lambda: _logs(place, order, level, follow, as_json))
 
 
 async def _logs(place: Target, wanted: str, level: str | None, follow: bool, as_json: bool) -> None:
+    import asyncio
+
     from agent_work_orders.cli import client as clients
     from agent_work_orders.cli import following
+    from agent_work_orders.cli.outcome import Again
     from agent_work_orders.cli.screen import Screen, print_json
 
     screen = Screen()
@@ -206,10 +210,17 @@ async def _logs(place: Target, wanted: str, level: str | None, follow: bool, as_
     collected: list[Json] = []
     with following.Patience() as patience:
         while True:
-            async with clients.looking(place) as client:
-                order = await client.order(wanted)
-                order_id = str(order["agent_work_order_id"])
-                entries = await _more(client, order_id, seen, level)
+            try:
+                async with clients.looking(place) as client:
+                    order = await client.order(wanted)
+                    order_id = str(order["agent_work_order_id"])
+                    entries = await _more(client, order_id, seen, level)
+            except Again:
+                if not seen:
+                    raise
+                # The owner has just gone: what it did is read from its directory.
+                await asyncio.sleep(following.EVERY_REMOTE_S)
+                continue
             seen += len(entries)
             if as_json and not follow:
                 collected += entries
@@ -271,25 +282,44 @@ def diff(
     """Show what an order has changed so far, as a patch.
 
     On a terminal, control and invisible characters are shown as marks such as ⟨U+202E⟩. In a pipe
-    or a file the patch is as it is, for `git apply` and its like.
+    or a file the patch is as it is, for `git apply` and its like. What an agent had made that
+    failed or ran out of time is in it.
     """
     from agent_work_orders.cli import client as clients
-    from agent_work_orders.cli.screen import Screen, print_json
+    from agent_work_orders.cli.outcome import FAILED, Told
+    from agent_work_orders.cli.screen import Screen, clean, print_json
 
-    async def ask() -> Json:
+    async def ask() -> Patch:
         async with clients.looking(clients.Target(home=home, url=url)) as client:
-            return await client.diff(order)
+            return await client.patch(order)
 
-    found = wait_for(ask())
+    found = wait_for(ask)
     if as_json:
-        print_json(found)
+        print_json(
+            {
+                "agent_work_order_id": found.order_id,
+                "diff": found.content.decode("utf-8", "replace"),
+                "truncated": found.truncated,
+                "unfinished_task": found.unfinished_task,
+            }
+        )
         return
-    if not found["diff"]:
+    if found.unfinished_task is not None:
+        sys.stderr.write(
+            f"note: with what {clean(found.unfinished_task)} had not finished when it failed; it "
+            "is kept, and on no branch.\n"
+        )
+    if not found.content:
         sys.stderr.write("No changes yet.\n")
         return
-    Screen().patch(found["diff"])
-    if found["truncated"]:
-        sys.stderr.write("note: the patch is longer than what is shown here.\n")
+    Screen().patch(found.content)
+    if found.truncated:
+        raise Told(
+            "patch_too_large",
+            "The patch is longer than what is shown here, and cannot be applied",
+            hint=f"`awo checkout {found.order_id[:11]}` gives the whole work as files",
+            exit_code=FAILED,
+        )
 
 
 def _status_of(order: Json) -> str:

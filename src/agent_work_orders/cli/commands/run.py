@@ -115,7 +115,7 @@ def run(
         model=model,
     )
     place = Target(home=home, url=url)
-    raise typer.Exit(wait_for(_run(asked, place, detach=detach, as_json=as_json)))
+    raise typer.Exit(wait_for(lambda: _run(asked, place, detach=detach, as_json=as_json)))
 
 
 async def _run(asked: Asked, place: Target, *, detach: bool, as_json: bool) -> int:

@@ -30,7 +30,7 @@ def back_up(
     from agent_work_orders.cli.screen import Screen, print_json
 
     settings = setting.load(home=home)
-    kept = wait_for(_back_up(settings, target.absolute()))
+    kept = wait_for(lambda: _back_up(settings, target.absolute()))
     if as_json:
         import msgspec
 
@@ -89,7 +89,7 @@ def restore(
     from agent_work_orders.work_orders.restore import restore
 
     place = (to or setting.load(home=home).home).absolute()
-    told = wait_for(restore(backup.absolute(), place, SystemClock(), store_at))
+    told = wait_for(lambda: restore(backup.absolute(), place, SystemClock(), store_at))
     if as_json:
         import msgspec
 

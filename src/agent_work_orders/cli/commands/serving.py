@@ -93,7 +93,7 @@ def open_dashboard(
     from agent_work_orders.cli import browser
     from agent_work_orders.cli.screen import Screen, print_json
 
-    made = wait_for(browser.link_of(home, url))
+    made = wait_for(lambda: browser.link_of(home, url))
     if as_json:
         print_json(made)
         return
@@ -114,6 +114,7 @@ def _refuse_second(home: Path) -> None:
         raise Told(
             "data_directory_in_use",
             f"{home} is used by process {owner.pid}{at}",
-            hint="Talk to that server, stop it, or choose another --home",
+            hint="See it with `awo open` and `awo list`; wait until it ends, stop it, or choose "
+            "another --home",
             field="--home",
         )

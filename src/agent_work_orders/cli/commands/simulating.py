@@ -60,7 +60,9 @@ def github(
             kept.enter_context(tempfile.TemporaryDirectory(prefix="awo-github-"))
         )
         wait_for(
-            stand(place.absolute(), port=port, webhook_url=webhook_url, on_ready=ready, files=files)
+            lambda: stand(
+                place.absolute(), port=port, webhook_url=webhook_url, on_ready=ready, files=files
+            )
         )
 
 

@@ -34,7 +34,7 @@ def prompt(
         async with clients.acting(_place(home, url), order, hands=False) as client:
             return await client.prompt(order, said)
 
-    answer = wait_for(ask())
+    answer = wait_for(ask)
     if as_json:
         print_json(answer)
     else:
@@ -89,15 +89,26 @@ def retry(
         str | None,
         typer.Option("--from", metavar="TASK", help="Again from this task on; else what failed."),
     ] = None,
+    message: Annotated[
+        str,
+        typer.Option("--message", "-m", metavar="TEXT", help="Tell the next agent, with its task."),
+    ] = "",
+    timeout: Annotated[
+        float | None,
+        typer.Option("--timeout", metavar="SECONDS", help="The longest agent turn from now on."),
+    ] = None,
     detach: options.Detach = False,
     home: options.Home = None,
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:
     """Try the failed tasks of an order again, or everything from a task on."""
+    from agent_work_orders.cli import request
+
+    said = request.prompt(message) or ""
 
     async def begin(client: Client) -> Json:
-        return await client.steer(order, "retry", from_task)
+        return await client.retry(order, from_task, text=said, agent_timeout_s=timeout)
 
     _conduct(order, begin, home, url, as_json=as_json, detach=detach)
 
@@ -170,7 +181,7 @@ def _note(verb: Verb, wanted: str, home: Path | None, url: str | None, as_json: 
                 await asyncio.sleep(0.1)
             return order
 
-    order = wait_for(ask())
+    order = wait_for(ask)
     if as_json:
         print_json({"agent_work_order": order})
     else:
@@ -195,15 +206,20 @@ def _conduct(
     place = _place(home, url)
     screen = Screen(quiet=as_json)
     if not detach:
-        whole = conduct.conduct(place, wanted, begin, as_json=as_json, screen=screen, good=good)
-        raise typer.Exit(wait_for(whole))
+        raise typer.Exit(
+            wait_for(
+                lambda: conduct.conduct(
+                    place, wanted, begin, as_json=as_json, screen=screen, good=good
+                )
+            )
+        )
     clients.need_server(place, "--detach")
 
     async def ask() -> Json:
         async with clients.acting(place, wanted, hands=True) as client:
             return await begin(client)
 
-    order = wait_for(ask())
+    order = wait_for(ask)
     if as_json:
         print_json({"agent_work_order": order})
     screen.marked(order["status"], order["agent_work_order_id"], indent=0)

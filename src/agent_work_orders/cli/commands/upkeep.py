@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +14,7 @@ from agent_work_orders.cli.outcome import guarded, wait_for
 if TYPE_CHECKING:
     from agent_work_orders.cli.client import Json
     from agent_work_orders.settings import Settings
+    from agent_work_orders.settings.home import Place
 
 audit = typer.Typer(no_args_is_help=True, help="The audit log.")
 keys = typer.Typer(no_args_is_help=True, help="API keys.")
@@ -30,6 +33,60 @@ def version(as_json: options.Json = False) -> None:
 
 
 @guarded
+def show_home(home: options.Home = None, as_json: options.Json = False) -> None:
+    """Show where the data directory is, and why there."""
+    from agent_work_orders import settings as setting
+    from agent_work_orders.cli.screen import Screen, print_json
+    from agent_work_orders.settings import home as homes
+
+    chosen = setting.load(home=home).home
+    place = homes.find({**os.environ, "AWO_HOME": "" if home is None else str(home)}, Path.cwd())
+    why = place.why
+    if home is not None:
+        why = "AWO_HOME names it" if os.environ.get("AWO_HOME") == str(home) else "--home names it"
+    root = place.repository
+    others = [] if root is None else homes.of_same_name(os.environ, root)
+    passed_over = place.passed_over
+    if as_json:
+        print_json(
+            {
+                "home": str(chosen),
+                "why": why,
+                "exists": chosen.is_dir(),
+                "repository": root and str(root),
+                "passed_over": passed_over and str(passed_over),
+                "of_same_name": list(map(str, others)),
+            }
+        )
+        return
+    screen = Screen()
+    screen.line(str(chosen))
+    screen.pairs(
+        [
+            ("why", why),
+            ("", None if chosen.is_dir() else "It is made when something is first kept in it."),
+            ("move it", _moved(place, chosen)),
+            ("not used", f"{passed_over}: git tracks it" if passed_over else None),
+            ("others", ", ".join(map(str, others)) and "of repositories of the same name:"),
+        ]
+    )
+    for one in others:
+        screen.line(str(one), indent=10)
+
+
+def _moved(place: Place, chosen: Path) -> str | None:
+    """How to bring one that lies in the repository to where nothing cleans it away."""
+    from agent_work_orders.settings import home as homes
+
+    if place.repository is None or place.repository not in chosen.parents:
+        return None
+    to = homes.outside(os.environ, place.repository)
+    return (
+        f"git clean -x removes it here; when nothing runs: mkdir -p {to.parent} && mv {chosen} {to}"
+    )
+
+
+@guarded
 def doctor(
     rebuild: Annotated[
         bool,
@@ -44,8 +101,8 @@ def doctor(
     from agent_work_orders.cli.screen import Screen, print_json
 
     settings = setting.load(home=home)
-    rebuilt = wait_for(_rebuild(settings)) if rebuild else None
-    found = wait_for(examine(settings))
+    rebuilt = wait_for(lambda: _rebuild(settings)) if rebuild else None
+    found = wait_for(lambda: examine(settings))
     well = all(one.status != "error" for one in found)
     if as_json:
         import msgspec
@@ -99,7 +156,7 @@ def audit_list(
             rows = await context.store.audit.page(after=after, limit=limit, order_id=wanted)
             return [views.audit(row) for row in rows]
 
-    found = wait_for(ask())
+    found = wait_for(ask)
     if as_json:
         print_json({"entries": found, "next_after": found[-1]["n"] if found else after})
         return
@@ -127,7 +184,7 @@ def audit_verify(home: options.Home = None, as_json: options.Json = False) -> No
         async with open_archive(setting.load(home=home)) as context:
             return await context.store.audit.verify()
 
-    broken = wait_for(ask())
+    broken = wait_for(ask)
     if as_json:
         import msgspec
 
@@ -159,7 +216,7 @@ def key_create(
     from agent_work_orders.cli import key_operations
     from agent_work_orders.cli.screen import Screen, print_json
 
-    answer = wait_for(key_operations.create(home, url, name, role, repo))
+    answer = wait_for(lambda: key_operations.create(home, url, name, role, repo))
     if as_json:
         print_json(answer)
         return
@@ -177,7 +234,7 @@ def key_list(
     from agent_work_orders.cli import key_operations
     from agent_work_orders.cli.screen import Screen, print_json
 
-    found = wait_for(key_operations.every(home, url))
+    found = wait_for(lambda: key_operations.every(home, url))
     if as_json:
         print_json({"keys": found})
         return
@@ -201,7 +258,7 @@ def key_revoke(
     from agent_work_orders.cli import key_operations
     from agent_work_orders.cli.screen import Screen, print_json
 
-    key = wait_for(key_operations.revoke(home, url, key_id))
+    key = wait_for(lambda: key_operations.revoke(home, url, key_id))
     if as_json:
         print_json({"key": key})
     else:

@@ -30,7 +30,7 @@ def list_workflows(
         async with clients.looking(clients.Target(home=home, url=url)) as client:
             return await client.workflows()
 
-    found = wait_for(ask())
+    found = wait_for(ask)
     if as_json:
         print_json({"workflows": found})
         return
@@ -54,7 +54,7 @@ def show(
         async with clients.looking(clients.Target(home=home, url=url)) as client:
             return await client.workflow(name)
 
-    found = wait_for(ask())
+    found = wait_for(ask)
     if as_json:
         print_json({"workflow": found})
         return
@@ -92,7 +92,7 @@ def lint(
         async with clients.looking(clients.Target(home=home, url=url)) as client:
             return await client.lint(source, file)
 
-    found = wait_for(ask())
+    found = wait_for(ask)
     if as_json:
         print_json({"valid": True, "problems": [], "workflow": found})
     else:
@@ -154,7 +154,7 @@ def tools(
         async with clients.looking(clients.Target(home=home, url=url)) as client:
             return await client.tools()
 
-    found = wait_for(ask())
+    found = wait_for(ask)
     if as_json:
         print_json({"tools": found})
         return

@@ -117,7 +117,8 @@ class EmbeddedEngine:
         return taken
 
     async def _known(self, run_id: str) -> KeptRun:
-        kept = None if run_id in self._memory.left else await self.find(run_id)
+        await self.take_up(run_id)
+        kept = await self.find(run_id)
         if kept is None:
             raise NotFound("run_unknown", f"there is no run {run_id}", hint="See `awo list`.")
         return kept
@@ -125,6 +126,16 @@ class EmbeddedEngine:
     async def run(self, run_id: str) -> Run | None:
         kept = await self.find(run_id)
         return None if kept is None else kept.durable
+
+    async def take_up(self, run_id: str) -> bool:
+        taken = await self._memory.take_left(run_id)
+        for one, row in taken:
+            self._resume(one, row)
+        self.pump()
+        return bool(taken)
+
+    def goes_on(self, run_id: str) -> bool:
+        return run_id in self._memory.open
 
     def observe(self, observer: Observer) -> None:
         self._observers.append(observer)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from agent_work_orders import ids
 from agent_work_orders.engines.embedded.kept_run import KeptRun, restore
@@ -23,7 +23,8 @@ class Memory:
         """`forgotten` hears of every run that leaves the open ones."""
         self.open: dict[str, KeptRun] = {}
         self.left: set[str] = set()
-        """Open runs that were not taken up: they can be read, and stay as they are."""
+        """Open runs that were not taken up: they can be read, and stay as they are until somebody
+        wants something of their order."""
         self.quarantined: dict[str, Quarantined] = {}
         self._journal = journal
         self._takes = takes
@@ -84,7 +85,26 @@ class Memory:
         own = {ids.order_of(run_id) for run_id in self.open}  # what began here, after trouble
         orders = {row.run_id: ids.order_of(row.run_id) for row in loaded.runs}
         self.left = {run for run, one in orders.items() if one not in own and not self._takes(one)}
-        rows = [row for row in loaded.runs if row.run_id not in self.left]
+        kept = self._restored(row for row in loaded.runs if row.run_id not in self.left)
+        self.open = {one.run.run_id: one for one, _ in kept}
+        return kept
+
+    async def take_left(self, run_id: str) -> list[tuple[KeptRun, LoadedRun]]:
+        """The runs of an order that was left: its main run and its children, or nothing."""
+        if run_id not in self.left:
+            return []
+        order_id = ids.order_of(run_id)
+        own = sorted(run for run in self.left if ids.order_of(run) == order_id)
+        loaded = [(run, await self._journal.load_run(run)) for run in own]
+        if run_id not in self.left:  # somebody else asked for it meanwhile
+            return []
+        self.left.difference_update(own)
+        self.quarantined |= {run: row for run, row in loaded if isinstance(row, Quarantined)}
+        found = self._restored(row for _, row in loaded if isinstance(row, LoadedRun))
+        self.open |= {one.run.run_id: one for one, _ in found}
+        return found
+
+    def _restored(self, rows: Iterable[LoadedRun]) -> list[tuple[KeptRun, LoadedRun]]:
         kept = []
         for row in rows:
             try:
@@ -96,5 +116,4 @@ class Memory:
                 reason = f"it cannot be replayed ({error})"
                 broken = Quarantined(run_id=row.run_id, seq=0, reason=reason)
                 self.quarantined[row.run_id] = broken
-        self.open = {one.run.run_id: one for one, _ in kept}
         return kept

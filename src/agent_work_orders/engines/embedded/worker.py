@@ -279,7 +279,7 @@ async def _durable(kept: KeptRun) -> bool:
 
 def _waiting(kept: KeptRun, path: str) -> list[Prompt]:
     return [
-        Prompt(prompt_id=prompt.prompt_id, text=prompt.text)
+        Prompt(prompt_id=prompt.prompt_id, text=prompt.text, opening=prompt.opening)
         for prompt in kept.run.prompts
         if prompt.target == path and not prompt.delivered
     ]

@@ -141,6 +141,13 @@ class TemporalEngine:
         """Nothing holds a run back here: rate limits do not apply."""
         return None
 
+    async def take_up(self, run_id: str) -> bool:
+        """The cluster leaves nothing."""
+        return False
+
+    def goes_on(self, run_id: str) -> bool:
+        return self._state == "running"
+
     async def submit(self, run_id: str, plan: Plan, submitted: on.Submitted) -> Run:
         self._check_open()
         new = fresh(run_id, plan, submitted.plan_hash)

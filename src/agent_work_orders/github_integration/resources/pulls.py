@@ -208,7 +208,7 @@ def _unknown(number: int) -> NotFound:
     return NotFound(
         "review_unknown",
         f"There is no pull request #{number}",
-        hint="`awo show` names the pull request of an order.",
+        hint="`awo show ORDER` names the pull request of an order.",
     )
 
 

@@ -96,7 +96,7 @@ class Reviews(Pulls):
                 raise NotFound(
                     "review_unknown",
                     f"There is no pull request #{number}",
-                    hint="`awo show` names the pull request of an order.",
+                    hint="`awo show ORDER` names the pull request of an order.",
                 )
             shown = page.repository.pull_request.review_threads
             found += [node.as_thread(login) for node in shown.nodes]

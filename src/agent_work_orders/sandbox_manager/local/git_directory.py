@@ -51,6 +51,8 @@ class GitDirectory(msgspec.Struct, frozen=True, kw_only=True):
     branch: str
     sha: str
     index: Index | None = None
+    references: bytes = b""
+    """Further ones, as `packed-refs` has them."""
 
 
 def write(
@@ -72,6 +74,8 @@ def write(
         f"refs/heads/{content.branch}": f"{content.sha}\n".encode(),
         "info/exclude": excluded.encode(),
     }
+    if content.references:
+        texts["packed-refs"] = content.references
     shallow = content.mirror / "shallow"
     if shallow.exists():
         texts["shallow"] = shallow.read_bytes()

@@ -35,6 +35,7 @@ from agent_work_orders.sandbox_manager.local import (
     files,
     git_directory,
     processes,
+    references,
 )
 from agent_work_orders.sandbox_manager.local.agent_user import AgentUser
 from agent_work_orders.sandbox_manager.local.execution import execute
@@ -70,6 +71,7 @@ class SandboxFolder:
         self._spec = spec
         self._copies = spec.sandbox_type == "git_branch"
         self._index_path = index_path
+        self._references = references.References(mirror, spec)
 
     def make_folders(self) -> None:
         descriptor_trees.remove(self.path)
@@ -137,6 +139,7 @@ class SandboxFolder:
         """As `materialise`, but only what differs is written. The index that says so is ours, and
         what the agent changed has another time of change, which no program can set."""
         git = self.repo / ".git"
+        await self._references.look()
         if self._copies or not await asyncio.to_thread(self._renew_git, sha):
             await self.materialise(sha)
             return
@@ -153,6 +156,7 @@ class SandboxFolder:
         Environmental `sandbox_setup_failed`, `sandbox_lost`, `disk_full`.
         """
         git = self.repo / ".git"
+        await self._references.look()
         await asyncio.to_thread(self._clear, sha)
         argv = git_steps.checkout(sha)
         if self._copies:
@@ -170,6 +174,7 @@ class SandboxFolder:
         become plain files.
         """
         private = self.path / "import"
+        await self._references.need()
         await asyncio.to_thread(self._write_private, parent)
         later_s = self.host.clock.now_ms() // 1000 + 2
         sizes = (str(commit_size.LIMIT_BYTES), str(commit_size.large_bytes()))
@@ -323,7 +328,11 @@ class SandboxFolder:
         below: str = "",
     ) -> None:
         content = git_directory.GitDirectory(
-            mirror=self.mirror.path, branch=self._spec.branch, sha=sha, index=index
+            mirror=self.mirror.path,
+            branch=self._spec.branch,
+            sha=sha,
+            index=index,
+            references=self._references.packed,
         )
         git_directory.write(self.staging, folder, name, content, self.user, below=below)
 

@@ -28,6 +28,7 @@ from agent_work_orders.state_manager.sqlite.damage import damaged_rows
 from agent_work_orders.state_manager.sqlite.database import (
     DATABASE_NAME,
     UNREADABLE,
+    check_not_newer,
     failure_of,
     look,
     migrations,
@@ -53,7 +54,8 @@ class SqliteArchive:
     """Everything of `SqliteStore` that can be read. Whatever would write raises `Broken`."""
 
     def __init__(self, home: Path, clock: Clock) -> None:
-        """Raises Environmental when the database cannot be read, Conflict `schema_other`."""
+        """Raises Environmental when the database cannot be read, Conflict `schema_other`, Refused
+        `schema_too_new`."""
         self.home = home
         self.path = home / DATABASE_NAME
         self.damaged: tuple[DamagedRow, ...] = ()
@@ -118,6 +120,7 @@ class SqliteArchive:
     def _check_schema(self) -> None:
         found = self.readers.row("SELECT coalesce(max(version), 0) FROM schema_version")
         known = migrations()[-1][0]
+        check_not_newer(0 if found is None else int(found[0]))
         if found is None or int(found[0]) != known:
             raise Conflict(
                 "schema_other",

@@ -165,16 +165,23 @@ def migrate(connection: sqlite3.Connection, clock: Clock) -> None:
     connection.execute(_SCHEMA_VERSION)
     row = connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()
     current, steps = int(row[0]), migrations()
-    if current > steps[-1][0]:
-        raise Refused(
-            "schema_too_new",
-            f"the database has schema {current}, this program knows {steps[-1][0]}",
-            hint="Start the newer version of the program that wrote it, or restore a backup "
-            "made before the upgrade: stop, move the directory away, `awo restore`.",
-        )
+    check_not_newer(current)
     for version, name, sql in steps:
         if version > current:
             _apply(connection, version, name, sql, clock.now_ms())
+
+
+def check_not_newer(schema: int) -> None:
+    """Raises Refused `schema_too_new`."""
+    known = migrations()[-1][0]
+    if schema > known:
+        raise Refused(
+            "schema_too_new",
+            f"the database has schema {schema}, this program knows {known}",
+            hint="Start the newer version of the program that wrote it, or restore a backup "
+            "made before the upgrade: stop, move the directory away, then "
+            "`awo restore BACKUP --to HOME`.",
+        )
 
 
 def _apply(connection: sqlite3.Connection, version: int, name: str, sql: str, at_ms: int) -> None:

@@ -1,0 +1,232 @@
+"""One data directory, a working `awo run`, other terminals and a browser beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from agent_work_orders.state_manager import lock
+
+GATE = """\
+name: gate
+tasks:
+  build: {uses: agent.prompt, with: {prompt: Go}}
+  publish:
+    needs: [build]
+    approval: {message: Publish it?}
+    uses: forge.open_pull_request
+"""
+
+
+class Terminal:
+    """An `awo run` that works until its `go` is touched."""
+
+    def __init__(self, awo: Any, name: str, *more: str) -> None:
+        self.go = awo.folder / f"go-{name}"
+        self.began = awo.folder / f"began-{name}"
+        agent = awo.agent(
+            f"touch {self.began}; while [ ! -e {self.go} ]; do sleep 0.05; done; "
+            f"echo {name} >> calc.py; cat > {self.began}.prompt",
+            name,
+        )
+        workflow = () if "--workflow" in more else ("--workflow", "agent_workflow_build")
+        self.process: subprocess.Popen[str] = awo.start(
+            "run", "--repo", "repo", "--agent-command", agent, *workflow, *more, "Do it"
+        )
+        self._awo = awo
+
+    def order(self) -> str:
+        """Its id, once its agent works."""
+        wait_until(self.began.exists)
+        [found] = [
+            one["agent_work_order_id"]
+            for one in self._awo.inside("list", "--json").json["agent_work_orders"]
+            if self.go.name.removeprefix("go-") in json.dumps(one["agent"])
+        ]
+        return str(found)
+
+    def end(self) -> tuple[int, str, str]:
+        out, err = self.process.communicate(timeout=60)
+        return self.process.returncode, out, err
+
+
+def wait_until(true: Callable[[], Any]) -> None:
+    while not true():
+        time.sleep(0.05)
+
+
+def answering(home: Path) -> str:
+    def url() -> str:
+        owner = lock.read_owner(home)
+        return owner.url if owner else ""
+
+    wait_until(url)
+    return url()
+
+
+@pytest.fixture
+def terminal(awo: Any) -> Any:
+    awo.repository()
+    awo.folder.chmod(0o777)
+    made: list[Terminal] = []
+
+    def make(name: str, *more: str) -> Terminal:
+        made.append(Terminal(awo, name, *more))
+        return made[-1]
+
+    yield make
+    for one in made:
+        if one.process.poll() is None:
+            one.process.kill()
+        one.process.communicate()
+    wait_until(lambda: not awo.left_behind())
+
+
+def test_who_works_answers_other_terminals_and_a_browser(awo: Any, terminal: Any) -> None:
+    (awo.folder / "gate.yaml").write_text(GATE)
+    first = terminal("first")
+    order = first.order()
+    url = answering(awo.home)
+
+    shown = awo.inside("show", order, "--json").json["agent_work_order"]
+    assert shown["status"] == "running"
+    assert order in awo.inside("list").out or order[:11] in awo.inside("list").out
+    followed = awo.start("logs", "-f", order)
+    said = awo.inside("prompt", order, "Mind the tests", "--json")
+    assert said.code == 0 and said.json["prompt_accepted"], said.err
+
+    # Another order, asked for in a second terminal, is run by the first.
+    gated = terminal("gated", "--workflow", "gate.yaml", "--json")
+    second = gated.order()
+    assert lock.read_owner(awo.home).pid == first.process.pid  # type: ignore[union-attr]
+    gated.go.touch()
+    code, out, err = gated.end()
+    assert (code, err) == (3, ""), out
+    [question] = json.loads(out)["approvals"]
+    rejected = awo.inside("reject", question["approval_id"], "-m", "no")
+    assert rejected.code == 0, rejected.err
+    assert awo.inside("show", second, "--json").json["agent_work_order"]["status"] == "failed"
+
+    third = terminal("third")
+    cancelled = awo.inside("cancel", third.order(), "--json")
+    assert cancelled.json["agent_work_order"]["status"] == "cancelled"
+    assert third.end()[0] == 1
+
+    link = awo.inside("open", "--json").json["link"]
+    address, _, token = link.partition("#")
+    assert address.startswith(url)
+    with httpx.Client(base_url=url, trust_env=False) as browser:
+        secret = browser.post("/api/session", json={"token": token}).json()["page_secret"]
+        page = {"X-AWO-Page": secret}
+        found = browser.get(f"/api/agent-work-orders/{order}", headers=page).json()
+        assert found["agent_work_order"]["status"] == "running"
+        assert browser.get("/api/agent-work-orders").status_code == 401
+
+    first.go.touch()
+    code, out, err = first.end()
+    assert code == 0, out + err
+    out, err = followed.communicate(timeout=60)
+    assert (followed.returncode, err) == (0, "")
+    assert out.count("agent_work_order_created") == 1 and "agent_work_order_completed" in out
+
+
+def test_it_stays_until_the_orders_of_others_have_ended(awo: Any, terminal: Any) -> None:
+    first, second = terminal("first"), None
+    first.order()
+    answering(awo.home)
+    second = terminal("second")
+    other = second.order()
+    first.go.touch()
+    wait_until(lambda: "completed" in awo.inside("list", "--status", "completed").out)
+    assert first.process.stdout is not None
+    assert awo.inside("show", other, "--json").json["agent_work_order"]["status"] == "running"
+    assert first.process.poll() is None
+    second.go.touch()
+    code, out, err = second.end()
+    assert code == 0, out + err
+    assert "completed" in out
+    code, out, err = first.end()
+    assert code == 0 and "completed" in out
+    assert f"note: Orders of others run here: {other[:11]}" in err
+    assert "Ctrl-C" in err
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_when_it_goes_the_other_terminal_goes_on_with_its_order(
+    awo: Any, terminal: Any, how: signal.Signals
+) -> None:
+    first = terminal("first")
+    order = first.order()
+    url = answering(awo.home)
+    second = terminal("second")
+    other = second.order()
+    second.began.unlink()
+    first.process.send_signal(how)
+    code, _, err = first.end()
+    assert code == (130 if how == signal.SIGINT else -signal.SIGKILL)
+    if how == signal.SIGINT:
+        assert f"awo resume {order[:11]}" in err
+        assert other[:11] in err
+    # Begun again in its own terminal, which owns the directory now.
+    wait_until(second.began.exists)
+    assert lock.read_owner(awo.home).pid == second.process.pid  # type: ignore[union-attr]
+    # The order that was left is there, and is taken up when somebody wants something of it.
+    assert answering(awo.home) != url
+    found = awo.inside("show", order, "--json").json["agent_work_order"]
+    assert found["status"] in ("pending", "running")
+    first.go.touch()
+    resumed = awo("resume", order)
+    assert resumed.code == 0, resumed.out + resumed.err
+    second.go.touch()
+    code, out, err = second.end()
+    assert code == 0, out + err
+    assert "it goes on here" in out
+
+
+def test_an_order_that_was_left_can_be_cancelled_through_the_owner(awo: Any, terminal: Any) -> None:
+    first = terminal("first")
+    order = first.order()
+    os.kill(first.process.pid, signal.SIGKILL)
+    first.end()
+    second = terminal("second")
+    second.order()
+    answering(awo.home)
+    done = awo.inside("cancel", order, "--json")
+    assert done.code == 0, done.err
+    assert done.json["agent_work_order"]["status"] == "cancelled"
+    second.go.touch()
+    assert second.end()[0] == 0
+
+
+def test_only_who_has_a_key_is_answered_and_a_kill_is_no_obstacle(awo: Any, terminal: Any) -> None:
+    first = terminal("first")
+    order = first.order()
+    url = answering(awo.home)
+    assert url.startswith("http://127.0.0.1:")
+    path = f"{url}/api/agent-work-orders/{order}"
+    with httpx.Client(trust_env=False) as stranger:
+        assert stranger.post(f"{path}/cancel").status_code == 401
+        wrong = {"Authorization": "Bearer wrong"}
+        assert stranger.post(f"{path}/cancel", headers=wrong).status_code == 401
+        rebound = {"Host": "evil.example"}
+        assert stranger.get(path, headers=rebound).status_code == 403
+    assert (awo.home / "local.key").stat().st_mode & 0o077 == 0
+
+    server = awo.inside("up", "--port", "0")
+    assert server.code == 2
+    assert f"process {first.process.pid}" in server.err and "awo open" in server.err
+
+    first.process.kill()
+    first.end()
+    assert url in (awo.home / "owner.lock").read_text()
+    assert awo.inside("show", order, "--json").code == 0
+    assert awo.inside("cancel", order).code == 0
