@@ -51,6 +51,9 @@ class World:
         # GitHub finds out in the background whether a pull request can be merged: who asks first
         # is told null. False answers at once.
         self.lazy_mergeability = True
+        # GitHub refuses a second open pull request of the same branches. False takes it, as some
+        # servers that speak its language do, and GitHub itself when two come at one moment.
+        self.refuses_second_pulls = True
         self._last_id = FIRST_ID
         self._git: dict[int, GitStore] = {}
         self._diffs: dict[int, Diffs] = {}
