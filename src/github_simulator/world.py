@@ -92,6 +92,10 @@ class World:
         found = (r for r in self.repositories.values() if self.full_name(r).lower() == wanted)
         return next(found, None)
 
+    def moved(self, full_name: str) -> Repository | None:
+        """By a former name that nobody else has taken since."""
+        return self.repositories.get(self.former_names.get(full_name.lower(), 0))
+
     def sender(self, actor: Actor) -> Account:
         """The account that an actor writes as: an installation writes as its App's bot."""
         if actor.app_id is not None and actor.kind != "user":

@@ -157,8 +157,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def branch(self) -> str:
-        [name] = [ref for ref in self.branches if self.order_id in ref]
-        return name
+        return f"feat-issue-1-{self.order_id}"
 
     @property
     def branches(self) -> dict[str, str]:
@@ -171,6 +170,13 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         return self.town.github.world.full_name(self.stored)
+
+    def history(self) -> list[str]:
+        """Of our branch."""
+        return self.town.github.world.git(self.stored).log(self.branches[self.branch])
+
+    def number_in(self, address: str | None) -> bool:
+        return str(address).endswith(f"/{self.name}/pull/{self.pull.number}")
 
     def comments(self, number: int) -> list[str]:
         return [one.body for one in self.stored.comments.values() if one.number == number]
@@ -192,9 +198,16 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         assert answer["status"] < 300, answer
         return answer["body"]
 
+    def move(self, change: str) -> None:
+        """Renamed, or given to another owner."""
+        to = f"{self.stored.name}-new" if change == "rename" else self.town.other_owner.login
+        asked = scenery.Change(login="writer", repository=self.name, change=change, to=to)  # type: ignore[arg-type]  # one of these
+        scenery.change_repository(self.town.github, asked)
+
     def push(self, files: dict[str, str | None], *, force: bool = False) -> str:
         """A person's commit on our branch; forced, in the place of ours."""
-        parent = self.branches["main"] if force else None
+        fresh = force or self.branch not in self.branches
+        parent = self.branches["main"] if fresh else None
         commit = scenery.Commit(
             login="writer",
             repository=self.name,

@@ -130,6 +130,52 @@ async def test_one_that_was_made_a_draft_again_stays_one(town: Town) -> None:
     assert place.pull.head_sha == place.branches[place.branch]
 
 
+@pytest.mark.fault("N2")
+@pytest.mark.parametrize("force", [False, True])
+async def test_what_a_person_pushed_is_built_on_when_they_retry(town: Town, force: bool) -> None:
+    place = await town.order(f"pushed-{force}".lower())
+    await place.reach("while the agent works")
+    theirs = place.push({"theirs.txt": "theirs"}, force=force)
+    record = await place.until_ended()
+    assert record.error_code == "remote_changed" and theirs[:12] in str(record.error_message)
+    assert "etry" in str(record.error_hint) and place.branches[place.branch] == theirs
+    again = place.push({"more-of-theirs.txt": "more"})
+    asked = await place.retry()
+    assert asked.error_code == "remote_changed" and again[:12] in str(asked.error_message)
+    assert place.branches[place.branch] == again, "it is asked about what is there now"
+    done = await place.retry()
+    assert done.status == "completed", done.error_message
+    store = town.github.world.git(place.stored)
+    head = place.branches[place.branch]
+    assert again in store.log(head) and place.pull.head_sha == head
+    files = store.run("ls-tree", "--name-only", head).split()
+    assert {"theirs.txt", "more-of-theirs.txt", "made.txt", "more.txt"} <= {*files}
+    assert ("plan.md" in files) is not force, "what they took out is not brought back"
+
+
+@pytest.mark.fault("N2")
+async def test_a_conflict_with_what_a_person_pushed_is_named(town: Town) -> None:
+    place = await town.order("conflict")
+    await place.reach("while the agent works")
+    place.push({"made.txt": "theirs"})
+    await place.until_ended()
+    record = await place.retry()
+    assert record.error_code == "git_conflict" and "made.txt" in str(record.error_message)
+
+
+@pytest.mark.fault("N2")
+@pytest.mark.parametrize("change", ["rename", "transfer"])
+async def test_a_repository_that_moves_is_followed(town: Town, change: str) -> None:
+    place = await town.order(f"old-{change}")
+    await place.reach("while the agent works")
+    place.move(change)
+    record = await place.until_ended()
+    assert record.status == "completed", record.error_message
+    assert not place.pull.draft and place.pull.head_sha == place.branches[place.branch]
+    assert str(record.github_pull_request_url).endswith(f"{place.name}/pull/{place.pull.number}")
+    await place.until_said(1, f"/{place.name}/pull/")
+
+
 @pytest.mark.fault("N1")
 async def test_rolled_back_it_closes_its_own_whatever_its_text_is_now(town: Town) -> None:
     place = await town.order("back")

@@ -81,7 +81,7 @@ class OpenPullRequest:
                 now = await find(ctx, place, known)
                 if now is not None and await is_merged(now, known, workspace):
                     return _outputs(_receipt(now, ctx.order.branch, workspace.head_sha))
-            await push_head(ctx, workspace, self._knows)
+            await push_head(ctx, self._workspaces, workspace, self._knows)
             proposal = await self._proposal(
                 ctx, workspace, place.repository, title=title, body=body, draft=draft, tests=tests
             )
