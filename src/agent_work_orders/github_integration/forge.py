@@ -275,9 +275,16 @@ class Hub(Forge, Protocol):
     ) -> Comment: ...
 
     async def react(
-        self, repository: Repository, number: int, reaction: Reaction, comment_id: int | None = None
+        self,
+        repository: Repository,
+        number: int,
+        reaction: Reaction,
+        comment_id: int | None = None,
+        *,
+        on_a_line: bool = False,
     ) -> None:
-        """On the issue or pull request, or on one of its comments. Repeating is harmless: the
+        """On the issue or pull request, or on one of its comments (`on_a_line`: one on a line of
+        the change, whose ids are others). Repeating is harmless: the
         service keeps one of a kind for each account."""
         ...
 

@@ -298,7 +298,9 @@ def _of_tests(tests: JsonObject | None) -> list[str]:
     elif not given.get("found") or given.get("verdict") == "unverified":
         said = f"**Unverified**: {first}."
     else:
-        said = f"Tests did **NOT** pass: {failed} of {total} failed. {first}"
+        # None failed where some are missing, or the command ended badly: the words say which.
+        counts = f"{failed} of {total} failed. " if failed else ""
+        said = f"Tests did **NOT** pass: {counts}{first}"
     changes = [str(change) for change in given.get("changes") or ()]
     if changes:
         said += "\n\nWhat decides about the tests was changed:\n\n"

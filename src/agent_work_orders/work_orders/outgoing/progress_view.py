@@ -198,7 +198,8 @@ def _of_tests(outputs: dict[str, Any]) -> str:
     if outputs.get("verdict") == "unverified" or not outputs.get("found"):
         return f"unverified: {first or 'no tests were run'}"
     changes = outputs.get("changes") or []
-    return f"tests did not pass ({failed} of {total} failed): {'; '.join([first, *changes])}"
+    counts = f" ({failed} of {total} failed)" if failed else ""
+    return f"tests did not pass{counts}: {'; '.join([first, *changes])}"
 
 
 def _head(tasks: list[dict[str, Any]]) -> str | None:
