@@ -124,7 +124,7 @@ def reliability() -> str:
                 for cover in covers.get(code, [])
             )
             lines.append(f"| {code} | {_cell(description)} | {tests or '—'} |")
-    return "\n".join(lines + _github_matrix()) + "\n"
+    return "\n".join(lines + _github_matrix() + _people_matrix()) + "\n"
 
 
 def _github_matrix() -> list[str]:
@@ -148,6 +148,28 @@ def _github_matrix() -> list[str]:
     ]
     for row in rows:
         lines.append(f"| {row} | " + " | ".join(found[row] for found in columns.values()) + " |")
+    return lines
+
+
+def _people_matrix() -> list[str]:
+    """What the slow tests of this matrix found; they fail when they find something else."""
+    kept = source_scan.ROOT / "tests" / "campaign" / "people_matrix.json"
+    rows: dict[str, dict[str, str]] = json.loads(kept.read_text("utf-8"))
+    moments = next(iter(rows.values()))
+    lines = [
+        "",
+        "## People in the middle",
+        "",
+        "What a person does to the pull request of an order at work, its branch or its repository",
+        "(before there is one: to the issue, or to a branch of that name), by the moment, and how",
+        "the order ended. In every case there is one pull request at most, and what the person did",
+        "still stands. *Asks* means that the order stopped with a message; what its hint advises",
+        "was then done. Found by `campaign/test_people_matrix.py` (slow).",
+        "",
+        "| Somebody… | " + " | ".join(moments) + " |",
+        "| --- |" + " --- |" * len(moments),
+    ]
+    lines += [f"| {name} | " + " | ".join(ends.values()) + " |" for name, ends in rows.items()]
     return lines
 
 

@@ -51,6 +51,9 @@ class World:
         # GitHub finds out in the background whether a pull request can be merged: who asks first
         # is told null. False answers at once.
         self.lazy_mergeability = True
+        # GitHub refuses a second open pull request of the same branches. False takes it, as some
+        # servers that speak its language do, and GitHub itself when two come at one moment.
+        self.refuses_second_pulls = True
         self._last_id = FIRST_ID
         self._git: dict[int, GitStore] = {}
         self._diffs: dict[int, Diffs] = {}
@@ -88,6 +91,10 @@ class World:
         wanted = full_name.lower()
         found = (r for r in self.repositories.values() if self.full_name(r).lower() == wanted)
         return next(found, None)
+
+    def moved(self, full_name: str) -> Repository | None:
+        """By a former name that nobody else has taken since."""
+        return self.repositories.get(self.former_names.get(full_name.lower(), 0))
 
     def sender(self, actor: Actor) -> Account:
         """The account that an actor writes as: an installation writes as its App's bot."""

@@ -624,6 +624,41 @@ async def test_graphql_without_data_or_quota(scene: Opened) -> None:
             await it.client.graphql(HERE, "query", {}, writes=False)
 
 
+FAULT = {"message": "Something went wrong while executing your query. Please include `1:2` when"}
+
+
+async def test_a_fault_that_is_told_with_200_passes(scene: Opened) -> None:
+    """As octokit's plugins for retrying and throttling take it."""
+    answers = iter([{"errors": [FAULT]}, {"data": {"a": 1}}])
+    async with scene(lambda _: Reply(value=next(answers))) as it:
+        assert await it.client.graphql(HERE, "query", {}, writes=False) == {"a": 1}
+    async with scene(always(value={"data": None, "errors": [FAULT]})) as it:
+        failed = await failure(it.client.graphql(HERE, "mutation", {}, writes=True))
+        assert failed.code == "github_answer_lost" and len(it.paths) == 1
+        failed = await failure(it.client.graphql(HERE, "query", {}, writes=False))
+        assert failed.code == "github_unreachable"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"type": "RATE_LIMIT", "code": "graphql_rate_limit"},
+        {"code": "graphql_rate_limit"},
+        {"extensions": {"code": "graphql_rate_limit"}},
+        {"type": "RATE_LIMITED"},
+    ],
+)
+@pytest.mark.parametrize("told", [True, False])
+async def test_a_limit_of_graphql_by_any_of_its_names(
+    scene: Opened, error: dict[str, Any], told: bool
+) -> None:
+    said = {"errors": [{**error, "message": "API rate limit already exceeded"}]}
+    headers = {"x-ratelimit-resource": "graphql"} if told else {}
+    async with scene(always(value=said, headers=headers)) as it:
+        with pytest.raises(QuotaHeld):
+            await it.client.graphql(HERE, "mutation", {}, writes=True)
+
+
 async def test_a_lost_mutation_is_not_repeated(scene: Opened) -> None:
     async with scene(always(status=502, value={})) as it:
         failed = await failure(it.client.graphql(HERE, "mutation", {}, writes=True))

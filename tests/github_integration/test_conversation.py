@@ -109,11 +109,17 @@ async def test_an_issue_of_a_ghost_with_labels_of_both_forms() -> None:
 
 async def test_reactions_go_to_the_issue_or_its_comment() -> None:
     forge, transport, _ = made(
-        {"POST issues/4/reactions": {}, "POST issues/comments/9/reactions": {}}
+        {
+            "POST issues/4/reactions": {},
+            "POST issues/comments/9/reactions": {},
+            "POST pulls/comments/8/reactions": {},
+        }
     )
     await forge.react(REPOSITORY, 4, "eyes")
     await forge.react(REPOSITORY, 4, "+1", 9)
-    assert [body for _, body in transport.asked] == [{"content": "eyes"}, {"content": "+1"}]
+    await forge.react(REPOSITORY, 4, "heart", 8, on_a_line=True)
+    sent = [body["content"] for _, body in transport.asked]
+    assert sent == ["eyes", "+1", "heart"]
 
 
 async def test_settings_that_decide_who_sees_it_are_refused() -> None:

@@ -39,7 +39,7 @@ async def test_one_is_opened_found_updated_and_closed(forge: LocalForge, tmp_pat
     assert await forge.find_pull_request(Repository(key="repo-2"), "k", "h") is None
     assert Path(opened.url).read_text() == "# Title\n\nB\n"
     newer = msgspec.structs.replace(proposal, head_sha="3" * 40, draft=True)
-    updated = await forge.update_pull_request(1, newer, "k")
+    updated = await forge.update_pull_request(1, newer, "k", ours=[])
     assert (updated.number, updated.head_sha, updated.state) == (1, "3" * 40, "open")
     for _ in range(2):
         await forge.close_pull_request(REPOSITORY, 1, "because")
@@ -82,7 +82,7 @@ async def test_what_is_not_there_is_said(forge: LocalForge) -> None:
         await forge.close_pull_request(REPOSITORY, 7, "x")
     assert missing.value.code == "review_unknown" and missing.value.hint
     with pytest.raises(NotFound):
-        await forge.update_pull_request(7, PROPOSAL, "k")
+        await forge.update_pull_request(7, PROPOSAL, "k", ours=[])
 
 
 async def test_a_review_of_an_earlier_version_is_read(forge: LocalForge, tmp_path: Path) -> None:
@@ -95,4 +95,4 @@ async def test_a_review_of_an_earlier_version_is_read(forge: LocalForge, tmp_pat
     stored.write_bytes(msgspec.json.encode(now))
     [review] = forge.reviews("repo-1")
     assert review.proposal == PROPOSAL
-    assert (await forge.update_pull_request(1, PROPOSAL, "k")).number == 1
+    assert (await forge.update_pull_request(1, PROPOSAL, "k", ours=[])).number == 1

@@ -74,38 +74,50 @@ EXISTS = refused(422, "Validation Failed", "A pull request already exists for ow
 
 
 @pytest.mark.fault("D8")
-async def test_one_of_ours_that_exists_is_brought_up_to_date() -> None:
-    forge, transport, _ = made(
-        {
-            "POST pulls": EXISTS,
-            "GET pulls": [pull(3, body="x"), pull(4, body=MARKED)],
-            "GET pulls/4": pull(4, body=MARKED),
-            "PATCH pulls/4": pull(4, body=MARKED),
-        }
-    )
-    assert (await forge.open_pull_request(PROPOSAL, KEY)).number == 4
-    [changes] = transport.bodies("PATCH pulls/4")
-    assert changes == {"title": "T", "body": MARKED}
+async def test_one_that_exists_is_named_and_not_touched() -> None:
+    forge, transport, _ = made({"POST pulls": EXISTS, "GET pulls": [pull(4, body="x")]})
+    with pytest.raises(Permanent) as raised:
+        await forge.open_pull_request(PROPOSAL, KEY)
+    assert raised.value.code == "pull_request_exists" and "#4" in raised.value.message
+    assert not any(what.startswith("PATCH") for what, _ in transport.asked)
 
 
 @pytest.mark.fault("D8")
 @pytest.mark.parametrize(
     "theirs",
     [
-        pull(4, body="no marker"),
         pull(4, body=MARKED, user={"login": "mallory"}),
         pull(4, body=MARKED, user=None),
         pull(4, body=f"B {markers.marker('wo-bbbbbbbbbbbbbbbb:pull_request')}"),
         pull(4, body=MARKED, head={"ref": "other", "sha": "1" * 40, "repo": None}),
     ],
 )
-async def test_what_is_not_ours_is_not_adopted(theirs: dict[str, Any]) -> None:
-    forge, transport, _ = made({"POST pulls": EXISTS, "GET pulls": [theirs]})
-    with pytest.raises(Permanent) as raised:
-        await forge.open_pull_request(PROPOSAL, KEY)
-    assert raised.value.code == "pull_request_exists"
+async def test_what_is_not_ours_is_not_found(theirs: dict[str, Any]) -> None:
+    forge, _, _ = made({"GET pulls": [theirs]})
     assert await forge.find_pull_request(REPOSITORY, KEY, "h") is None
-    assert not any(what.startswith("PATCH") for what, _ in transport.asked)
+
+
+@pytest.mark.fault("N1")
+async def test_ours_is_found_by_its_branch_when_somebody_took_the_marker_out() -> None:
+    forge, _, _ = made({"GET pulls": [pull(4, body="Their words.")]})
+    found = await forge.find_pull_request(REPOSITORY, KEY, "h", settled=False)
+    assert found is not None and found.number == 4
+
+
+@pytest.mark.fault("N1")
+async def test_only_texts_of_ours_are_replaced() -> None:
+    wrote = made({})[0].texts(PROPOSAL, KEY)
+    newer = msgspec.structs.replace(PROPOSAL, title="New", body="New words.")
+    for theirs, changed in (
+        (pull(4, body=MARKED.replace("\n", "\r\n")), {"title", "body"}),
+        (pull(4, title="Theirs", body=MARKED), {"body"}),
+        (pull(4, body=MARKED + "\n\nAnd theirs."), {"title"}),
+        (pull(4, title="Theirs", body=""), set()),
+    ):
+        forge, transport, _ = made({"GET pulls/4": theirs, "PATCH pulls/4": pull(4)})
+        await forge.update_pull_request(4, newer, KEY, ours=[wrote])
+        sent = transport.bodies("PATCH pulls/4")
+        assert set().union(*sent) == changed
 
 
 async def test_any_other_refusal_is_told_as_it_is() -> None:
@@ -132,27 +144,24 @@ async def test_a_draft_becomes_ready_but_never_the_other_way() -> None:
     forge, transport, _ = made(
         {
             "GET pulls/4": Turns(*[pull(4, draft=True)] * 2, pull(4)),
-            "PATCH pulls/4": pull(4, draft=True),
             "GRAPHQL markPullRequestReadyForReview": {},
         }
     )
-    assert (await forge.update_pull_request(4, PROPOSAL, KEY)).state == "open"
+    assert (await forge.update_pull_request(4, PROPOSAL, KEY, ours=[])).state == "open"
     assert transport.bodies("GRAPHQL markPullRequestReadyForReview") == [{"id": "PR_4"}]
-    forge, transport, _ = made({"GET pulls/4": pull(4), "PATCH pulls/4": pull(4)})
-    draft = msgspec.structs.replace(PROPOSAL, draft=True, base_branch="other")
-    assert (await forge.update_pull_request(4, draft, KEY)).state == "open"
-    [changes] = transport.bodies("PATCH pulls/4")
-    assert changes["base"] == "other" and "draft" not in changes
+    forge, transport, _ = made({"GET pulls/4": pull(4)})
+    draft = msgspec.structs.replace(PROPOSAL, draft=True)
+    assert (await forge.update_pull_request(4, draft, KEY, ours=[])).state == "open"
 
 
-async def test_a_closed_one_keeps_its_base() -> None:
-    """GitHub refuses another one, and the rest of the update with it."""
-    closed = pull(4, state="closed", draft=True)
-    forge, transport, _ = made({"GET pulls/4": closed, "PATCH pulls/4": closed})
-    moved = msgspec.structs.replace(PROPOSAL, base_branch="other")
-    assert (await forge.update_pull_request(4, moved, KEY)).state == "closed"
-    [changes] = transport.bodies("PATCH pulls/4")
-    assert "base" not in changes
+@pytest.mark.fault("N1")
+async def test_what_a_person_chose_stays() -> None:
+    """Another base, and that it is a draft again."""
+    theirs = pull(4, draft=True, base={"ref": "next", "sha": "2" * 40, "repo": None})
+    forge, transport, _ = made({"GET pulls/4": theirs})
+    kept = await forge.update_pull_request(4, PROPOSAL, KEY, ours=[], ready=False)
+    assert (kept.state, kept.base_branch) == ("draft", "next")
+    assert [what for what, _ in transport.asked] == ["GET pulls/4"]
 
 
 async def test_closing_twice_is_one_request() -> None:
@@ -168,7 +177,7 @@ async def test_one_that_is_not_there_is_said() -> None:
     forge, _, _ = made({"GET pulls/4": missing()})
     for call in (
         forge.close_pull_request(REPOSITORY, 4, "x"),
-        forge.update_pull_request(4, PROPOSAL, KEY),
+        forge.update_pull_request(4, PROPOSAL, KEY, ours=[]),
         forge.merge(REPOSITORY, 4, head_sha="1" * 40, method="squash"),
     ):
         with pytest.raises(NotFound) as raised:

@@ -47,6 +47,9 @@ class Given:
     async def done(self, url: str) -> None:
         return None
 
+    async def moved(self, url: str) -> bool:
+        return False
+
     async def refused(self, url: str, login: Login) -> bool:
         self.gone.append(self.passwords.pop(0))
         return bool(self.passwords)

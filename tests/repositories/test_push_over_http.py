@@ -34,6 +34,9 @@ class Logins:
     async def done(self, url: str) -> None:
         return None
 
+    async def moved(self, url: str) -> bool:
+        return False
+
     async def refused(self, url: str, login: Login) -> bool:
         return False
 

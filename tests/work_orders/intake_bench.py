@@ -116,14 +116,22 @@ class Heard:
     def __init__(self) -> None:
         self.said: list[tuple[int, str, str]] = []
         self.reactions: list[tuple[int, int | None, str]] = []
+        self.on_lines: list[int | None] = []
 
     async def say(self, conversation: Conversation, key: str, text: str) -> None:
         self.said.append((conversation.number, key, text))
 
     async def react(
-        self, conversation: Conversation, comment_id: int | None, reaction: Any
+        self,
+        conversation: Conversation,
+        comment_id: int | None,
+        reaction: Any,
+        *,
+        on_a_line: bool = False,
     ) -> None:
         self.reactions.append((conversation.number, comment_id, reaction))
+        if on_a_line:
+            self.on_lines.append(comment_id)
 
 
 class Clock:

@@ -106,6 +106,15 @@ async def test_a_writer_approves_what_is_named(desk: Desk) -> None:
     assert (7, 2, "eyes") in desk.heard.reactions
 
 
+async def test_who_lost_access_a_moment_ago_decides_nothing(desk: Desk) -> None:
+    order_id, subject_hash = await gated(desk)
+    await desk.deliver("issue_comment", comment("/awo help", "bob", comment_id=2))
+    desk.hub.permissions["bob"] = "read"
+    said = comment(f"/awo approve {subject_hash[:12]}", "bob", comment_id=3)
+    assert (await desk.deliver("issue_comment", said)).state == "ignored"
+    assert (await desk.run_of(order_id)).tasks["ask"].gate.decision == ""
+
+
 async def test_reject_tells_why(desk: Desk) -> None:
     order_id, subject_hash = await gated(desk)
     text = f"/awo reject {subject_hash} too risky"

@@ -218,6 +218,31 @@ async def test_permissions_are_asked_once_in_five_minutes(desk: Desk) -> None:
     assert desk.hub.calls.count("permission ann") == 2
 
 
+async def test_where_nothing_can_be_done_who_asked_is_told_why(desk: Desk) -> None:
+    """A server that the operator did not allow: said on the issue, and not only in a log."""
+    desk.server_url = "http://127.0.0.1:1"
+    desk.fresh()
+    desk.hub.put_issue()
+    found = await desk.deliver("issues", labeled())
+    assert found.state == "failed"
+    [(number, _, text)] = desk.heard.said
+    assert number == 7 and text.startswith("Not started: ") and "AWO_GIT_ORIGINS" in text
+    for nothing in (labeled("eve"), labeled(label="bug")):
+        await desk.deliver("issues", nothing)
+    assert len(desk.heard.said) == 1, "strangers, and who asked for nothing, are not"
+
+
+async def test_a_command_on_a_line_of_a_change_is_seen_to(desk: Desk) -> None:
+    desk.hub.put_pull()
+    said = comment("/awo help", number=9, comment_id=33)
+    said["pull_request"] = pulled()["pull_request"]
+    del said["issue"]
+    found = await desk.deliver("pull_request_review_comment", said)
+    assert found.state == "handled", found
+    assert desk.heard.on_lines == [33] and desk.heard.reactions == [(9, 33, "eyes")]
+    assert "<" not in desk.heard.said[0][2], "it would be shown as &lt;"
+
+
 async def test_a_permission_is_of_an_account_and_its_name(desk: Desk) -> None:
     """A name may be somebody else's a minute later."""
     await desk.deliver("issue_comment", comment("/awo help"))

@@ -123,7 +123,13 @@ class Hub:
         self._answered()
 
     async def react(
-        self, _repository: Any, number: int, reaction: str, comment_id: int | None
+        self,
+        _repository: Any,
+        number: int,
+        reaction: str,
+        comment_id: int | None,
+        *,
+        on_a_line: bool = False,
     ) -> None:
         self._sending("react")
         self.reactions.append((number, reaction, comment_id))

@@ -29,17 +29,10 @@ from agent_work_orders.errors import (
 from agent_work_orders.recovery.breaker import Breaker
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.state_manager.artifacts import Artifacts
-from agent_work_orders.state_manager.ledger import Ledger
+from agent_work_orders.state_manager.ledger import Entry, Ledger
 from agent_work_orders.state_manager.once import Do, Look, once
 from agent_work_orders.tools.agent_failure import WAITS as WAITS_FOR_ROOM
-from agent_work_orders.tools.tool import (
-    JsonObject,
-    Order,
-    Prompt,
-    Stall,
-    Tool,
-    ToolContext,
-)
+from agent_work_orders.tools.tool import JsonObject, Order, Prompt, Stall, Tool, ToolContext
 from agent_work_orders.workflow_engine.events import (
     Failure,
     TaskFailed,
@@ -122,6 +115,10 @@ class Context:
             do=do,
             clean=self._performer.clean.value,
         )
+
+    async def written(self, what: str) -> list[Entry]:
+        entries = await self._performer.ledger.entries(self.order.order_id)
+        return [entry for entry in entries if entry.what == what]
 
     def log(self, event: str, *, level: str = "info", **fields: Any) -> None:
         self._performer.log(self.order.order_id, event, level, {"task": self.path, **fields})

@@ -153,21 +153,25 @@ class GithubClient:
             lane=f":{GRAPHQL}",
         )
         what = f"ask GraphQL about {repository.full_name}"
-        credential = await self._credentials.of(repository.full_name)
-        answer = await self._asked(what, request, repository, credential)
-        try:
-            return graphql.data(what, answers.value(answer), credential.name)
-        except graphql.RateLimited:
-            until_ms = self._clock.now_ms() + graphql.UNTOLD_MS
-            raise QuotaHeld(credential.name, "primary_limit", until_ms) from None
-        except answers.Untrusted as error:
-            if writes:
-                raise Unknown(
-                    "github_answer_lost",
-                    f"It is not known whether GitHub did it ({what}): {error}",
-                    hint="It is looked up before it is done again.",
-                ) from error
-            raise _strange(what, str(error)) from error
+        for wait_s in (*LAG_S[-2:], None):
+            credential = await self._credentials.of(repository.full_name)
+            answer = await self._asked(what, request, repository, credential)
+            try:
+                return graphql.data(what, answers.value(answer), credential.name)
+            except graphql.RateLimited:
+                until_ms = self._clock.now_ms() + graphql.UNTOLD_MS
+                raise QuotaHeld(credential.name, "primary_limit", until_ms) from None
+            except answers.Untrusted as error:
+                if writes:
+                    raise Unknown(
+                        "github_answer_lost",
+                        f"It is not known whether GitHub did it ({what}): {error}",
+                        hint="It is looked up before it is done again.",
+                    ) from error
+                if wait_s is None:
+                    raise _strange(what, str(error)) from error
+                await self._sleep(wait_s)
+        raise AssertionError("the last round returns or raises")
 
     async def account(self) -> str:
         return await self._credentials.account()

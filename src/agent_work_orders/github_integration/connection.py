@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
@@ -13,6 +13,7 @@ import msgspec
 from agent_work_orders.clock import Clock
 from agent_work_orders.github_integration.account import Account
 from agent_work_orders.github_integration.client import GithubClient
+from agent_work_orders.github_integration.forge import Repository
 from agent_work_orders.github_integration.github_forge import GithubForge
 from agent_work_orders.github_integration.hook import Hook
 from agent_work_orders.github_integration.http.governor import DurableGovernor
@@ -66,8 +67,18 @@ async def connect(
                 forge=forge,
                 credentials=credentials,
                 governor=governor,
-                logins=GitLogins(credentials, account.server_url),
+                logins=GitLogins(credentials, account.server_url, _names(forge)),
                 hook=hook,
             )
         finally:
             await credentials.close()
+
+
+def _names(forge: GithubForge) -> Callable[[str], Awaitable[str]]:
+    """Asks the service, which follows a former name."""
+
+    async def present_name(full_name: str) -> str:
+        facts = await forge.repository(Repository(key="", full_name=full_name))
+        return facts.full_name
+
+    return present_name

@@ -84,24 +84,57 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     made harmless."""
 
 
+class Texts(msgspec.Struct, frozen=True, kw_only=True):
+    """Fingerprints of a title and a body as we wrote them: whatever else stands there now is a
+    person's, and stays."""
+
+    title: str
+    body: str
+
+
 class Forge(Protocol):
     name: str
 
+    async def pull_request(self, repository: Repository, number: int) -> PullRequest:
+        """As it is now. NotFound `review_unknown`."""
+        ...
+
     async def find_pull_request(
-        self, repository: Repository, key: str, head_branch: str
+        self,
+        repository: Repository,
+        key: str,
+        head_branch: str,
+        *,
+        besides: frozenset[int] = frozenset(),
+        settled: bool = True,
     ) -> PullRequest | None:
-        """The last one opened under this key from this branch, or None. Never guesses by title."""
+        """The last one that our account opened from this branch, whatever its state, and although
+        somebody took our marker out; not one that is marked with another key. Never guesses by
+        title. Not `settled`: what was made this moment may be missed."""
         ...
 
     async def open_pull_request(self, proposal: Proposal, key: str) -> PullRequest:
-        """Open it. An open one of the same branches under this key is brought up to the proposal
-        and returned; one that is not ours is Permanent `pull_request_exists`; nothing to offer is
-        Permanent `no_changes`; a draft where there are none is Permanent `drafts_unsupported`."""
+        """Open it. Where one of the same branches is open, ours or not, it is Permanent
+        `pull_request_exists`; nothing to offer is Permanent `no_changes`; a draft where there are
+        none is Permanent `drafts_unsupported`."""
         ...
 
-    async def update_pull_request(self, number: int, proposal: Proposal, key: str) -> PullRequest:
-        """Offer something else in its place: title, body, base; a draft becomes ready when the
-        proposal is none (never the other way round). NotFound `review_unknown`."""
+    def texts(self, proposal: Proposal, key: str) -> Texts:
+        """Of what this proposal writes."""
+        ...
+
+    async def update_pull_request(
+        self,
+        number: int,
+        proposal: Proposal,
+        key: str,
+        *,
+        ours: Sequence[Texts],
+        ready: bool = True,
+    ) -> PullRequest:
+        """Offer something else in its place: its title and its body where they are among `ours`,
+        never its base; a draft becomes ready when the proposal is none (never the other way
+        round), unless `ready` says that a person made it a draft. NotFound `review_unknown`."""
         ...
 
     async def close_pull_request(self, repository: Repository, number: int, reason: str) -> None:
@@ -210,8 +243,6 @@ class Hub(Forge, Protocol):
 
     async def issue(self, repository: Repository, number: int) -> Issue: ...
 
-    async def pull_request(self, repository: Repository, number: int) -> PullRequest: ...
-
     async def files(self, repository: Repository, number: int) -> list[ChangedFile]:
         """All of a pull request, at most 3,000 (the service's own limit)."""
         ...
@@ -244,9 +275,16 @@ class Hub(Forge, Protocol):
     ) -> Comment: ...
 
     async def react(
-        self, repository: Repository, number: int, reaction: Reaction, comment_id: int | None = None
+        self,
+        repository: Repository,
+        number: int,
+        reaction: Reaction,
+        comment_id: int | None = None,
+        *,
+        on_a_line: bool = False,
     ) -> None:
-        """On the issue or pull request, or on one of its comments. Repeating is harmless: the
+        """On the issue or pull request, or on one of its comments (`on_a_line`: one on a line of
+        the change, whose ids are others). Repeating is harmless: the
         service keeps one of a kind for each account."""
         ...
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from agent_work_orders.errors import NotFound, Permanent
-from agent_work_orders.github_integration.forge import Proposal, PullRequest, Repository
+from agent_work_orders.github_integration.forge import Proposal, PullRequest, Repository, Texts
 
 TITLE = "review.json"
 
@@ -41,15 +42,37 @@ class LocalForge:
         for draft in await asyncio.to_thread(lambda: list(self._folder.glob("*/*/*.tmp"))):
             draft.unlink(missing_ok=True)
 
+    async def pull_request(self, repository: Repository, number: int) -> PullRequest:
+        review = await asyncio.to_thread(self._known, repository.key, number)
+        return self._pull_request(review)
+
     async def find_pull_request(
-        self, repository: Repository, key: str, head_branch: str
+        self,
+        repository: Repository,
+        key: str,
+        head_branch: str,
+        *,
+        besides: frozenset[int] = frozenset(),
+        settled: bool = True,
     ) -> PullRequest | None:
-        return await asyncio.to_thread(self._find, repository.key, key, head_branch)
+        return await asyncio.to_thread(self._find, repository.key, key, head_branch, besides)
 
     async def open_pull_request(self, proposal: Proposal, key: str) -> PullRequest:
         return await asyncio.to_thread(self._open, proposal, key)
 
-    async def update_pull_request(self, number: int, proposal: Proposal, key: str) -> PullRequest:
+    def texts(self, proposal: Proposal, key: str) -> Texts:
+        """Nobody else writes here."""
+        return Texts(title="", body="")
+
+    async def update_pull_request(
+        self,
+        number: int,
+        proposal: Proposal,
+        key: str,
+        *,
+        ours: Sequence[Texts],
+        ready: bool = True,
+    ) -> PullRequest:
         return await asyncio.to_thread(self._update, number, proposal, key)
 
     async def close_pull_request(self, repository: Repository, number: int, reason: str) -> None:
@@ -64,8 +87,12 @@ class LocalForge:
         found = (self._read(repository, number) for number in numbers)
         return [review for review in found if review is not None]
 
-    def _find(self, repository: str, key: str, head_branch: str) -> PullRequest | None:
+    def _find(
+        self, repository: str, key: str, head_branch: str, besides: frozenset[int]
+    ) -> PullRequest | None:
         for review in reversed(self.reviews(repository)):
+            if review.number in besides:
+                continue
             if review.key == key and review.proposal.head_branch == head_branch:
                 return self._pull_request(review)
         return None
@@ -82,12 +109,10 @@ class LocalForge:
             for other in self.reviews(repository):
                 if other.state == "closed" or not _same_branches(other.proposal, proposal):
                     continue
-                if other.key == key:
-                    return self._update(other.number, proposal, key)
                 raise Permanent(
                     "pull_request_exists",
                     f"{proposal.head_branch} is offered already, as review {other.number}",
-                    hint="Close that one, or push to another branch.",
+                    hint="Close that one, and retry the order.",
                 )
             number = self._take_number(repository)
             state = "draft" if proposal.draft else "open"

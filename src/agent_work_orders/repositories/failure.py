@@ -9,6 +9,7 @@ from agent_work_orders.errors import Environmental, Failed, Permanent, Transient
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
 _LOCK = re.compile(r"Unable to create '([^']+\.lock)': File exists")
 _KILLED = re.compile(r"died of signal (?:9|15)\b")
+_MOVED = re.compile(r"returned error: 30[12378]\b")
 STDERR_SHOWN = 500
 
 
@@ -122,6 +123,13 @@ def _of_access(action: str, text: str, context: dict[str, object]) -> Failed | N
             "repository_auth_needed",
             f"The repository wants credentials to {action}",
             hint="Configure access for this repository, or use one that is readable without.",
+            **context,
+        )
+    if _MOVED.search(text):
+        return Permanent(
+            "repository_moved",
+            f"The repository has another address by now (while trying to {action})",
+            hint="Create the order again with the new address.",
             **context,
         )
     if _has(text, "dubious ownership"):

@@ -4,7 +4,8 @@ Rules:
 - A secret is in no argument, address, configuration, environment or file. It waits in a pipe that
   git inherits; git's credential helper is one line of shell that empties the pipe.
 - The pipe is asked for one exact origin: by git's own matching of the setting's name, and again by
-  the helper, which reads what git asks for. Redirects are not followed (HARDENING in git.py).
+  the helper, which reads what git asks for. Redirects are not followed (HARDENING in git.py):
+  where a repository has moved to is asked for, and only its own server can say so.
 - It can be read once. Whoever is asked again has nothing to say, so a refused login is not tried
   twice by git; we ask for another one ourselves, once.
 - Only git of the host gets one, never a program in a sandbox.
@@ -32,6 +33,8 @@ _PLAIN = re.compile(r"[!-~]{1,4096}")
 class Login(msgspec.Struct, frozen=True, kw_only=True):
     username: str
     password: str
+    address: str = ""
+    """Where the repository is now, if it was renamed or transferred: on the same server."""
 
     def __repr__(self) -> str:
         return f"Login({self.username})"
@@ -55,6 +58,10 @@ class Logins(Protocol):
 
     async def refused(self, url: str, login: Login) -> bool:
         """The server did not accept it. Whether asking again may give another one."""
+        ...
+
+    async def moved(self, url: str) -> bool:
+        """The server sends git elsewhere. Whether it is known to where: then `login` says so."""
         ...
 
     async def done(self, url: str) -> None:
@@ -81,6 +88,8 @@ async def with_login(
     try:
         return await attempt(login)
     except Permanent as failure:
+        if failure.code == "repository_moved" and await logins.moved(remote.url):
+            return await attempt(await logins.login(remote.url, writes=remote.writes))
         if failure.code != "repository_auth_needed":
             raise
         if lacking is not None:
@@ -103,6 +112,7 @@ def offered(remote: Remote, login: Login | None) -> Iterator[tuple[list[str], tu
         _ORIGIN.fullmatch(origin)
         and _PLAIN.fullmatch(login.username)
         and _PLAIN.fullmatch(login.password)
+        and (not login.address or _moved_within(login.address, origin))
     ):
         raise Broken(
             "git_login_invalid",
@@ -114,9 +124,16 @@ def offered(remote: Remote, login: Login | None) -> Iterator[tuple[list[str], tu
         with os.fdopen(writing, "wb") as pipe:
             pipe.write(f"username={login.username}\npassword={login.password}\n".encode())
         helper = _HELPER.format(scheme=parts.scheme, host=parts.netloc, fd=reading)
-        yield ["-c", f"credential.{origin}.helper={helper}"], (reading,)
+        options = ["-c", f"credential.{origin}.helper={helper}"]
+        if login.address:
+            options += ["-c", f"url.{login.address}.insteadOf={remote.url}"]
+        yield options, (reading,)
     finally:
         os.close(reading)
+
+
+def _moved_within(address: str, origin: str) -> bool:
+    return address.startswith(f"{origin}/") and _PLAIN.fullmatch(address) is not None
 
 
 # Names and numbers only are put in; both were checked.

@@ -33,6 +33,7 @@ from agent_work_orders.repositories.url import RepositoryUrl
 
 ABSENT = "0" * 40
 MAX_IMPORT_BYTES = 2 * 1024**3
+_NO_OR_YES = frozenset({0, 1})
 LOG_LIMIT = 500
 # 500 messages of a size that people write, many times over.
 DETAIL_LIMIT_BYTES = 4 * 1024 * 1024
@@ -129,9 +130,14 @@ class Mirror:
             "compare two commits",
             ["merge-base", "--is-ancestor", check_sha(older), check_sha(newer)],
             repository=self.path,
-            ok=frozenset({0, 1}),
+            ok=_NO_OR_YES,
         )
         return answer.exit_code == 0
+
+    async def merge_base(self, one: str, other: str) -> str | None:
+        """Where their histories part; None when they have none in common."""
+        found = await self._run("compare two commits", ["merge-base", one, other], ok=_NO_OR_YES)
+        return found.decode().strip() or None
 
     async def ref(self, name: str) -> str | None:
         out = await self._run(

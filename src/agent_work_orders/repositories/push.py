@@ -118,7 +118,7 @@ def _foreign(branch: str, at: str, expected: str | None) -> Permanent:
         return Permanent(
             "branch_exists",
             f"The branch {branch} exists at the origin with other commits",
-            hint="Delete or rename it there, or let the order use another branch.",
+            hint="Delete or rename it there, then retry.",
             remote_sha=at,
         )
     return Permanent(

@@ -8,11 +8,20 @@ import msgspec
 
 from agent_work_orders.errors import Permanent, Refused
 from agent_work_orders.github_integration.forge import Proposal, PullRequest, Repository
-from agent_work_orders.github_integration.forges import Forges
+from agent_work_orders.github_integration.forges import Forges, ServedRepository
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.sandbox_manager.sandbox import Sandbox
 from agent_work_orders.tools import commit_message
 from agent_work_orders.tools.git import DeleteBranch, Knows, push_head
+from agent_work_orders.tools.offered import (
+    CLOSING,
+    OPENING,
+    Offered,
+    find,
+    is_merged,
+    key_of,
+    offered,
+)
 from agent_work_orders.tools.schema import fields, flag, integer, text
 from agent_work_orders.tools.tool import JsonObject, ToolContext
 from agent_work_orders.tools.workspaces import Workspace, Workspaces
@@ -66,42 +75,18 @@ class OpenPullRequest:
         tests: JsonObject | None = None,
     ) -> JsonObject:
         async with self._workspaces.own(ctx) as workspace:
-            await push_head(ctx, workspace, self._knows)
-            order, key = ctx.order, key_of(ctx.order.order_id)
-            place = self._forges.at(order.repository, order.repository_url)
-            forge = place.forge
+            place = self._forges.at(ctx.order.repository, ctx.order.repository_url)
+            known = await offered(ctx)
+            if known.number is not None or known.doubtful:
+                now = await find(ctx, place, known)
+                if now is not None and await is_merged(now, known, workspace):
+                    return _outputs(_receipt(now, ctx.order.branch, workspace.head_sha))
+            await push_head(ctx, self._workspaces, workspace, self._knows)
             proposal = await self._proposal(
                 ctx, workspace, place.repository, title=title, body=body, draft=draft, tests=tests
             )
-
-            async def look() -> JsonObject | None:
-                """The order's open one, made before a crash."""
-                found = await forge.find_pull_request(place.repository, key, order.branch)
-                if found is None or found.state == "closed":
-                    return None
-                if found.state != "merged":
-                    found = await forge.update_pull_request(found.number, proposal, key)
-                return _receipt(found, proposal)
-
-            async def do() -> JsonObject:
-                """Opens one, or brings that of an earlier task of the order up to date."""
-                try:
-                    opened = await forge.open_pull_request(proposal, key)
-                except Permanent as refusal:
-                    if refusal.code != "drafts_unsupported" or needs_draft:
-                        raise
-                    ready = msgspec.structs.replace(proposal, draft=False)
-                    opened = await forge.open_pull_request(ready, key)
-                ctx.log("github_pull_request_created", pull_request_url=opened.url)
-                return _receipt(opened, proposal)
-
-            return await ctx.once(
-                f"{ctx.key}:pull_request",
-                what="open the pull request",
-                intent={"title": proposal.title, "head": proposal.head_sha},
-                look=look,
-                do=do,
-            )
+            offer = _Offer(ctx, place, workspace, proposal, known)
+            return _outputs(await offer.bring(needs_draft=needs_draft))
 
     async def _proposal(
         self,
@@ -142,6 +127,85 @@ class OpenPullRequest:
         )
 
 
+class _Offer:
+    """Opens the order's pull request, or brings the one that it has up to date."""
+
+    def __init__(
+        self,
+        ctx: ToolContext,
+        place: ServedRepository,
+        workspace: Workspace,
+        proposal: Proposal,
+        known: Offered,
+    ) -> None:
+        self._ctx = ctx
+        self._place = place
+        self._workspace = workspace
+        self._proposal = proposal
+        self._known = known
+        self._key = key_of(ctx.order.order_id)
+
+    async def bring(self, *, needs_draft: bool) -> JsonObject:
+        async def do() -> JsonObject:
+            # Not every server refuses a second one.
+            present = await self._present(self._known)
+            return present or await self._open(needs_draft)
+
+        texts = self._place.forge.texts(self._proposal, self._key)
+        return await self._ctx.once(
+            f"{self._ctx.key}:pull_request",
+            what=OPENING,
+            intent={
+                "title": self._proposal.title,
+                "head": self._proposal.head_sha,
+                "texts": msgspec.to_builtins(texts),
+            },
+            look=self._look,
+            do=do,
+        )
+
+    async def _look(self) -> JsonObject | None:
+        return await self._present(msgspec.structs.replace(self._known, doubtful=True))
+
+    async def _present(self, known: Offered) -> JsonObject | None:
+        """The one that is there, brought up to date."""
+        found = await find(self._ctx, self._place, known)
+        if found is None:
+            return None
+        if not await is_merged(found, known, self._workspace):
+            found = await self._place.forge.update_pull_request(
+                found.number,
+                self._proposal,
+                self._key,
+                ours=known.texts,
+                ready=not known.was_ready,
+            )
+        return self._received(found)
+
+    async def _open(self, needs_draft: bool) -> JsonObject:
+        forge, proposal = self._place.forge, self._proposal
+        try:
+            opened = await forge.open_pull_request(proposal, self._key)
+        except Permanent as refusal:
+            if refusal.code == "pull_request_exists":
+                # What was made a moment ago may not have been listed yet.
+                present = await self._look()
+                if present is None:
+                    raise
+                return present
+            if refusal.code != "drafts_unsupported" or needs_draft:
+                raise
+            ready = msgspec.structs.replace(proposal, draft=False)
+            opened = await forge.open_pull_request(ready, self._key)
+        self._ctx.log("github_pull_request_created", pull_request_url=opened.url)
+        return self._received(opened)
+
+    def _received(self, pull: PullRequest) -> JsonObject:
+        texts = self._place.forge.texts(self._proposal, self._key)
+        receipt = _receipt(pull, self._proposal.head_branch, self._proposal.head_sha)
+        return {**receipt, "texts": msgspec.to_builtins(texts)}
+
+
 class ClosePullRequest:
     info = ToolInfo(
         name="forge.close_pull_request",
@@ -163,25 +227,37 @@ class ClosePullRequest:
     async def __call__(
         self, ctx: ToolContext, *, number: int, branch: str | None = None, head: str | None = None
     ) -> JsonObject:
-        order, key = ctx.order, key_of(ctx.order.order_id)
+        order, known = ctx.order, await offered(ctx)
         place = self._forges.at(order.repository, order.repository_url)
-        mine = await place.forge.find_pull_request(place.repository, key, order.branch)
-        if mine is None or mine.number != number:
+        mine = None if number in known.closed else known.number
+        if mine is None:
+            found = await place.forge.find_pull_request(
+                place.repository, key_of(order.order_id), order.branch
+            )
+            mine = None if found is None else found.number
+        if mine != number:
             raise Permanent(
                 "pull_request_not_ours",
                 f"This order did not open #{number}",
                 hint="An order closes only its own pull request; close that one by hand.",
             )
-        reason = f"rolled back with {order.order_id}"
-        await place.forge.close_pull_request(place.repository, number, reason)
+
+        async def close() -> JsonObject:
+            reason = f"rolled back with {order.order_id}"
+            await place.forge.close_pull_request(place.repository, number, reason)
+            return {"number": number}
+
+        # Remembered, so that the order knows later that this was no person's decision.
+        await ctx.once(
+            f"{ctx.key}:close:{number}",
+            what=CLOSING,
+            intent={"number": number},
+            look=close,
+            do=close,
+        )
         if branch is not None and head is not None:
             await self._delete_branch(ctx, branch=branch, head=head)
         return {"closed": True}
-
-
-def key_of(order_id: str) -> str:
-    """Under which an order's pull request is found again."""
-    return f"{order_id}:pull_request"
 
 
 async def agent_summary(sandbox: Sandbox) -> tuple[str, str]:
@@ -222,7 +298,9 @@ def _of_tests(tests: JsonObject | None) -> list[str]:
     elif not given.get("found") or given.get("verdict") == "unverified":
         said = f"**Unverified**: {first}."
     else:
-        said = f"Tests did **NOT** pass: {failed} of {total} failed. {first}"
+        # None failed where some are missing, or the command ended badly: the words say which.
+        counts = f"{failed} of {total} failed. " if failed else ""
+        said = f"Tests did **NOT** pass: {counts}{first}"
     changes = [str(change) for change in given.get("changes") or ()]
     if changes:
         said += "\n\nWhat decides about the tests was changed:\n\n"
@@ -230,11 +308,16 @@ def _of_tests(tests: JsonObject | None) -> list[str]:
     return [said]
 
 
-def _receipt(opened: PullRequest, proposal: Proposal) -> JsonObject:
+def _receipt(pull: PullRequest, branch: str, head: str) -> JsonObject:
     return {
-        "number": opened.number,
-        "url": opened.url,
-        "branch": proposal.head_branch,
-        "head": proposal.head_sha,
-        "draft": opened.state == "draft",
+        "number": pull.number,
+        "url": pull.url,
+        "branch": branch,
+        "head": head,
+        "draft": pull.state == "draft",
     }
+
+
+def _outputs(receipt: JsonObject) -> JsonObject:
+    """What people and tasks see of it."""
+    return {name: receipt[name] for name in OpenPullRequest.info.outputs["properties"]}

@@ -9,7 +9,7 @@ from agent_work_orders.errors import Permanent
 from agent_work_orders.repositories import push, rebase, url
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import order_ref
-from agent_work_orders.tools import commit_message
+from agent_work_orders.tools import commit_message, moved_branch
 from agent_work_orders.tools.schema import fields, flag, nullable, text, texts
 from agent_work_orders.tools.tool import JsonObject, Order, ToolContext
 from agent_work_orders.tools.workspaces import LEFT_OUT, Workspace, Workspaces, need_changes
@@ -154,12 +154,16 @@ async def need_no_secret(workspace: Workspace, knows: Knows) -> None:
         )
 
 
-async def push_head(ctx: ToolContext, workspace: Workspace, knows: Knows) -> JsonObject:
+async def push_head(
+    ctx: ToolContext, workspaces: Workspaces, workspace: Workspace, knows: Knows
+) -> JsonObject:
     """The order's head on its branch at the origin: once per task and head. The task is part of
     the key, because a branch that was deleted by an undo is pushed again by a retry."""
     need_changes(workspace)
-    order, head = ctx.order, workspace.head_sha
+    order = ctx.order
     need_no_fork(order)
+    await moved_branch.take_up(ctx, workspaces, workspace.mirrors, workspace)
+    head = workspace.head_sha
     origin = url.again(order.repository_url)
     last = await workspace.mirror.ref(order_ref(order.order_id, "pushed"))
 
@@ -169,7 +173,12 @@ async def push_head(ctx: ToolContext, workspace: Workspace, knows: Knows) -> Jso
 
     async def do() -> JsonObject:
         await need_no_secret(workspace, knows)
-        await push.push(workspace.mirror, origin, order.branch, head, expected=last)
+        try:
+            await push.push(workspace.mirror, origin, order.branch, head, expected=last)
+        except Permanent as refusal:
+            if refusal.code in moved_branch.REFUSALS:
+                raise await moved_branch.ask(ctx, refusal) from refusal
+            raise
         ctx.log("git_push_completed", git_branch_name=order.branch, git_commit_sha=head)
         return {"branch": order.branch, "head": head}
 
@@ -200,7 +209,7 @@ class Push:
 
     async def __call__(self, ctx: ToolContext) -> JsonObject:
         async with self._workspaces.own(ctx) as workspace:
-            return await push_head(ctx, workspace, self._knows)
+            return await push_head(ctx, self._workspaces, workspace, self._knows)
 
 
 class DeleteBranch:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from agent_work_orders.state_manager.ledger import Entry
 from agent_work_orders.workflow_engine.catalogue import ToolInfo
 from agent_work_orders.workflow_engine.events import Usage
 
@@ -96,6 +97,10 @@ class ToolContext(Protocol):
         """Write to the world exactly once. With a receipt: return it. With an intent but no
         receipt (a crash): `look` first and adopt what is found. Else record the intent, `do`,
         record the receipt."""
+        ...
+
+    async def written(self, what: str) -> list[Entry]:
+        """All writes of this kind that the order has begun, oldest first: with `once`'s `what`."""
         ...
 
     def log(self, event: str, *, level: str = "info", **fields: Any) -> None:

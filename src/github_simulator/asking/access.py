@@ -20,15 +20,21 @@ def repository(call: Call) -> Repository:
     """The repository that the path names. It was already found once when a handler asks."""
     full_name = f"{call.params['owner']}/{call.params['repo']}"
     found = call.world.repository(full_name)
-    if found is None:
-        moved = call.world.repositories.get(call.world.former_names.get(full_name.lower(), 0))
-        if moved is not None and visible(call.world, call.actor, moved):
-            rest = call.path.split("/", 4)[4:]
-            location = "/".join([f"{call.world.api_url}/repositories/{moved.id}", *rest])
-            refusals.MOVED.when(True, headers={"location": location})
+    moved = call.world.moved(full_name) if found is None else None
+    if moved is not None and visible(call.world, call.actor, moved):
+        redirect(call, moved)
     hidden = found is not None and not visible(call.world, call.actor, found)
     refusals.HIDDEN.when(hidden)
     return refusals.NO_SUCH_REPOSITORY.found(found)
+
+
+def redirect(call: Call, moved: Repository) -> None:
+    """From a former name to the repository by its id."""
+    rest = call.path.split("/", 4)[4:]
+    location = "/".join([f"{call.world.api_url}/repositories/{moved.id}", *rest])
+    writes = call.route.method != "GET"
+    refusals.MOVED.when(not writes, headers={"location": location})
+    refusals.MOVED_WRITE.when(writes, headers={"location": location})
 
 
 def visible(world: World, actor: Actor, repository: Repository) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from github_simulator.asking import access
 from github_simulator.asking.access import LEVELS
 from github_simulator.asking.paging import page
 from github_simulator.call import Answer, Call, Field, Handler, Route
@@ -125,6 +126,9 @@ class AppRoutes:
     def _of_repository(self, call: Call) -> Answer:
         name = f"{call.params['owner']}/{call.params['repo']}"
         found = call.world.repository(name)
+        moved = call.world.moved(name) if found is None else None
+        if moved is not None:
+            access.redirect(call, moved)
         here = [] if found is None else list(call.world.installations_on(found))
         mine = [i for i in here if i.app_id == call.actor.app_id]
         installation = rules.NOT_INSTALLED.found(mine[0] if mine else None)

@@ -125,8 +125,7 @@ class GitHttp:
         name = f"{wanted.owner}/{wanted.name}"
         found = self._world.repository(name)
         if found is None:
-            moved = self._world.former_names.get(name.lower())
-            target = None if moved is None else self._world.repositories.get(moved)
+            target = self._world.moved(name)
             if target is not None and visible(self._world, actor, target):
                 tail = wanted.what
                 if tail == "info/refs":

@@ -160,7 +160,8 @@ def check_open_new(
     )
     owner = world.accounts[head.repository.owner_id].login
     refusals.PULL_EXISTS.invalid(
-        any(
+        world.refuses_second_pulls
+        and any(
             (p.head_repository_id, p.head_ref, p.base_ref) == (head.repository.id, head.ref, base)
             and repository.issues[p.number].state == "open"
             and p.number != besides

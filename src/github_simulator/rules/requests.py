@@ -73,6 +73,12 @@ HIDDEN = declare("hidden", 404, "Not Found", f"{_TROUBLE}#404-not-found-for-an-e
 MOVED = declare(
     "moved", 301, "Moved Permanently", "rest/using-the-rest-api/best-practices: follow redirects"
 )
+MOVED_WRITE = declare(
+    "moved_write",
+    307,
+    "Moved Permanently",
+    "octokit/fixtures rename-repository: what writes is sent again to where it leads",
+)
 ARCHIVED = declare(
     "archived",
     403,

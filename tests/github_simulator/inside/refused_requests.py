@@ -55,6 +55,11 @@ def _moved(town: Town) -> Answer:
     return town.ask("ann", "GET", "/repos/octo/hello/issues")
 
 
+def _moved_write(town: Town) -> Answer:
+    founding.rename(town.world, town.hello, "hallo", town.account("bob"))
+    return town.ask("ann", "POST", "/repos/octo/hello/issues", {"title": "x"})
+
+
 def _archived(town: Town) -> Answer:
     town.hello.archived = True
     return town.ask("ann", "POST", "~/issues", {"title": "x"})
@@ -134,6 +139,7 @@ EXAMPLES: dict[str, Example] = {
     "role_admin": asks("ann", "PATCH", "~", {"description": "x"}),
     "hidden": asks("eve", "GET", "/repos/octo/secret"),
     "moved": _moved,
+    "moved_write": _moved_write,
     "archived": _archived,
     "no_such_repository": asks("ann", "GET", "/repos/octo/none"),
     "account_missing": asks("ann", "GET", "/users/zoe"),

@@ -8,6 +8,10 @@ from agent_work_orders.errors import AgentWorkOrdersError, Environmental, NotFou
 from agent_work_orders.github_integration.http.answers import MOST_ERRORS, Untrusted, printable
 
 UNTOLD_MS = 60_000
+# What GitHub calls it in `type`, in `code` and in `extensions.code`, by the age of the resolver.
+_LIMITS = frozenset({"RATE_LIMITED", "RATE_LIMIT", "graphql_rate_limit"})
+# Its words for a fault of its own, told with status 200; it may have happened before or after.
+_FAULT = "something went wrong while executing your query"
 _FORBIDDEN = ("FORBIDDEN", "INSUFFICIENT_SCOPES")
 
 
@@ -23,7 +27,8 @@ def address(api_url: str) -> str:
 
 
 def data(what: str, answer: Any, credential: str) -> dict[str, Any]:
-    """The `data`; errors are raised as transport.py says, even beside data. Raises Untrusted."""
+    """The `data`; errors are raised as transport.py says, even beside data. Raises Untrusted, also
+    when the service had a fault of its own."""
     if not isinstance(answer, dict):
         raise Untrusted("it is not an object")
     errors = answer.get("errors")
@@ -35,13 +40,17 @@ def data(what: str, answer: Any, credential: str) -> dict[str, Any]:
     return found
 
 
-def _failure(what: str, errors: list[Any], credential: str) -> AgentWorkOrdersError | RateLimited:
+def _failure(
+    what: str, errors: list[Any], credential: str
+) -> AgentWorkOrdersError | RateLimited | Untrusted:
     entries = [entry for entry in errors[:MOST_ERRORS] if isinstance(entry, dict)]
     kinds = [str(entry.get("type") or "") for entry in entries]
     texts = [printable(str(entry.get("message") or "")) for entry in entries]
     said = "; ".join(texts)[:500]
-    if "RATE_LIMITED" in kinds:
+    if any(_LIMITS & _codes(entry) for entry in entries):
         return RateLimited(said)
+    if any(_FAULT in text.lower() for text in texts):
+        return Untrusted(said)
     context = {"status": 200, "said": said, "errors": texts}
     if any(kind in _FORBIDDEN for kind in kinds):
         return Environmental(
@@ -65,3 +74,9 @@ def _failure(what: str, errors: list[Any], credential: str) -> AgentWorkOrdersEr
         hint="The words of GitHub say what it misses.",
         **context,
     )
+
+
+def _codes(entry: dict[str, Any]) -> set[str]:
+    extensions = entry.get("extensions")
+    more = extensions.get("code") if isinstance(extensions, dict) else None
+    return {str(code) for code in (entry.get("type"), entry.get("code"), more) if code}

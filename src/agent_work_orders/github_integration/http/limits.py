@@ -16,7 +16,7 @@ CORE, GRAPHQL = "core", "graphql"
 LONGEST_MS = 86_400_000
 """No documented limit lasts longer than an hour; a day bounds what a broken answer can do."""
 _SECONDARY = (b"secondary rate limit", b"abuse detection")
-_RATE_LIMITED = b"RATE_LIMITED"
+_RATE_LIMITED = (b'"RATE_LIMITED"', b'"RATE_LIMIT"', b'"graphql_rate_limit"')
 
 
 class Counted(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +55,8 @@ def limited(status: int, headers: Mapping[str, str], body: bytes, now_ms: int) -
     count = counted(headers, now_ms)
     if status == 200:
         # GraphQL refuses with 200 and says so only in its body.
-        if headers.get("x-ratelimit-resource") == GRAPHQL and _RATE_LIMITED in body[:4_096]:
+        said_so = any(code in body[:4_096] for code in _RATE_LIMITED)
+        if headers.get("x-ratelimit-resource") == GRAPHQL and said_so:
             wait_ms = count.reset_ms if count and count.remaining == 0 else None
             return Limited(reason="primary_limit", wait_ms=wait_ms)
         return None

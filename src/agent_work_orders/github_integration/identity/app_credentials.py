@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from datetime import datetime
@@ -46,6 +47,8 @@ class _Token(msgspec.Struct, frozen=True, kw_only=True):
     ends_ms: int
 
 
+_BY_ID = re.compile(r"/repositories/([0-9]{1,19})(?=/)")
+
 Key = tuple[int, str, tuple[tuple[str, str], ...]]
 
 
@@ -66,6 +69,9 @@ class AppCredentials:
         self._learn = learn
         self._fixed = installation_id
         self._installations: OrderedDict[str, int] = OrderedDict()
+        self._moved: dict[str, int] = {}
+        """The id of a repository that has another name by now: the old one leads there, but a token
+        cannot be asked for by it."""
         self._tokens: OrderedDict[Key, _Token] = OrderedDict()
         self._minting: dict[Key, asyncio.Task[_Token]] = {}
         self._leaving: set[asyncio.Task[None]] = set()
@@ -164,6 +170,8 @@ class AppCredentials:
 
     async def _mint(self, installation: int, repository: str, permissions: Permissions) -> _Token:
         wanted: dict[str, Any] = {"repositories": [repository.rpartition("/")[2]]}
+        if repository.lower() in self._moved:
+            wanted = {"repository_ids": [self._moved[repository.lower()]]}
         if permissions:
             wanted["permissions"] = dict(permissions)
         path = f"/app/installations/{installation}/access_tokens"
@@ -197,6 +205,16 @@ class AppCredentials:
     ) -> _Token:
         """`use` with the repository's installation; one that is gone is looked up anew once."""
         if self._fixed:
+            try:
+                return await self._lost_when_gone(repository, use(self._fixed))
+            except Environmental as gone:
+                if gone.code != "github_access_lost" or repository.lower() in self._moved:
+                    raise
+                # It may have another name by now.
+                with contextlib.suppress(AgentWorkOrdersError):
+                    await self._installation(repository)
+                if repository.lower() not in self._moved:
+                    raise
             return await self._lost_when_gone(repository, use(self._fixed))
         known = self._installations.get(repository.lower())
         if known is not None:
@@ -220,7 +238,7 @@ class AppCredentials:
     async def _installation(self, repository: str) -> int:
         what = f"find the App's installation for {repository}"
         try:
-            found = await self._as_app(
+            found, found_at = await self._answered(
                 what, "GET", f"/repos/{repository}/installation", repository=repository
             )
         except NotFound:
@@ -235,11 +253,23 @@ class AppCredentials:
         if not isinstance(number, int):
             raise strange(what)
         self._installations[repository.lower()] = number
+        self._remember_move(repository, found_at)
         while len(self._installations) > MOST_KEPT:
             self._installations.popitem(last=False)
         return number
 
-    async def _as_app(
+    def _remember_move(self, repository: str, address: str) -> None:
+        """`address` is where the answer came from in the end."""
+        by_id = _BY_ID.search(address)
+        if by_id is not None:
+            self._moved[repository.lower()] = int(by_id[1])
+        else:
+            self._moved.pop(repository.lower(), None)
+
+    async def _as_app(self, *asked: Any, **more: Any) -> dict[str, Any]:
+        return (await self._answered(*asked, **more))[0]
+
+    async def _answered(
         self,
         what: str,
         method: str,
@@ -247,8 +277,8 @@ class AppCredentials:
         wanted: Mapping[str, Any] | None = None,
         *,
         repository: str = "",
-    ) -> dict[str, Any]:
-        """Minting twice is harmless, so nothing here `writes`."""
+    ) -> tuple[dict[str, Any], str]:
+        """And from where. Minting twice is harmless, so nothing here `writes`."""
         request = HttpRequest(
             method=method,
             url=self._retrying.api_url + path,
@@ -256,7 +286,7 @@ class AppCredentials:
             priority="person",
         )
         answer, credential = await self.as_app(what, request)
-        return good(what, answer, credential, repository)
+        return good(what, answer, credential, repository), answer.url
 
     async def as_app(self, what: str, request: HttpRequest) -> tuple[HttpAnswer, Credential]:
         """Ask with the App's own proof, made anew once if it is refused. The answer is below 500,

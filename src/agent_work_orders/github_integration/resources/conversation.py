@@ -96,9 +96,16 @@ class Conversation(Resource):
         ).as_comment()
 
     async def react(
-        self, repository: Repository, number: int, reaction: Reaction, comment_id: int | None = None
+        self,
+        repository: Repository,
+        number: int,
+        reaction: Reaction,
+        comment_id: int | None = None,
+        *,
+        on_a_line: bool = False,
     ) -> None:
-        about = f"issues/{number}" if comment_id is None else f"issues/comments/{comment_id}"
+        kind = "pulls" if on_a_line else "issues"
+        about = f"issues/{number}" if comment_id is None else f"{kind}/comments/{comment_id}"
         said = {"content": reaction}
         await self._send("POST", repository, f"{about}/reactions", said, creates=True)
 

@@ -31,6 +31,18 @@ def carries(body: str | None, key: str) -> bool:
     return body is not None and marker(key) in body
 
 
+def of_another(body: str | None, key: str) -> bool:
+    """Whether it carries a marker, and not this key's."""
+    return body is not None and "<!-- awo:" in body and not carries(body, key)
+
+
+def fingerprint(text: str | None) -> str:
+    """Of a text as it is shown: line ends and space at their ends may change on the way."""
+    lines = (text or "").replace("\r\n", "\n").split("\n")
+    shown = "\n".join(line.rstrip() for line in lines).strip()
+    return hashlib.sha256(shown.encode("utf-8", "replace")).hexdigest()
+
+
 def seal(text: str, key: str, hosts: frozenset[str], *, ours: str = "") -> str:
     """A stranger's text as the body of our write: harmless, bounded, marked. `ours` is added as
     it is: what only we may say."""

@@ -1,8 +1,9 @@
-"""Pull requests: found by branch, marker and author; opened, updated, closed, merged."""
+"""Pull requests: found by number, or by branch and author; opened, updated, closed, merged."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from agent_work_orders.errors import NotFound, Permanent, Refused
 from agent_work_orders.github_integration.forge import (
@@ -10,6 +11,7 @@ from agent_work_orders.github_integration.forge import (
     Proposal,
     PullRequest,
     Repository,
+    Texts,
 )
 from agent_work_orders.github_integration.resources import markers, untrusted_text, wire
 from agent_work_orders.github_integration.resources.resource import Resource
@@ -36,7 +38,13 @@ mutation($id: ID!, $method: PullRequestMergeMethod!) {
 
 class Pulls(Resource):
     async def find_pull_request(
-        self, repository: Repository, key: str, head_branch: str
+        self,
+        repository: Repository,
+        key: str,
+        head_branch: str,
+        *,
+        besides: frozenset[int] = frozenset(),
+        settled: bool = True,
     ) -> PullRequest | None:
         async def look() -> PullRequest | None:
             owner = repository.full_name.partition("/")[0]
@@ -50,16 +58,16 @@ class Pulls(Resource):
                 direction="desc",
             )
             for one in sorted(found, key=lambda pull: -pull.number):
-                if one.head.ref == head_branch and await self._is_ours(one, key):
+                mine = one.head.ref == head_branch and one.number not in besides
+                if mine and await self._is_ours(one, key):
                     return one.as_pull_request()
             return None
 
-        return await self._look(look)
+        return await (self._look(look) if settled else look())
 
     async def open_pull_request(self, proposal: Proposal, key: str) -> PullRequest:
         body = {
-            "title": untrusted_text.line(proposal.title, markers.TITLE_LIMIT),
-            "body": self._body(proposal, key),
+            **self._words(proposal, key),
             "head": proposal.head_branch,
             "base": proposal.base_branch,
             "draft": proposal.draft,
@@ -74,11 +82,11 @@ class Pulls(Resource):
                 raise _no_drafts(proposal) from error
             if "already exists" not in words:
                 raise
-            return await self._adopt(proposal, key)
+            raise await self._exists(proposal) from error
         return wire.written(made, wire.Pull).as_pull_request()
 
-    async def _adopt(self, proposal: Proposal, key: str) -> PullRequest:
-        """The open one of these branches, if it is ours."""
+    async def _exists(self, proposal: Proposal) -> Permanent:
+        """The open one of these branches, in words."""
         owner = proposal.repository.full_name.partition("/")[0]
         found = await self._pages(
             proposal.repository,
@@ -88,29 +96,45 @@ class Pulls(Resource):
             base=proposal.base_branch,
             state="open",
         )
-        for one in found:
-            if one.head.ref == proposal.head_branch and await self._is_ours(one, key):
-                return await self.update_pull_request(one.number, proposal, key)
         at = f" as #{found[0].number}" if found else ""
-        raise Permanent(
+        return Permanent(
             "pull_request_exists",
             f"{proposal.head_branch} is offered already{at}, and not by this order",
-            hint="Close that one, or push to another branch.",
+            hint="Close that one, and retry the order.",
         )
 
-    async def update_pull_request(self, number: int, proposal: Proposal, key: str) -> PullRequest:
+    def texts(self, proposal: Proposal, key: str) -> Texts:
+        words = self._words(proposal, key)
+        return Texts(
+            title=markers.fingerprint(words["title"]), body=markers.fingerprint(words["body"])
+        )
+
+    async def update_pull_request(
+        self,
+        number: int,
+        proposal: Proposal,
+        key: str,
+        *,
+        ours: Sequence[Texts],
+        ready: bool = True,
+    ) -> PullRequest:
         repository, path = proposal.repository, f"pulls/{number}"
-        before = await self._pull(repository, number)
-        changes: dict[str, Any] = {
-            "title": untrusted_text.line(proposal.title, markers.TITLE_LIMIT),
-            "body": self._body(proposal, key),
+        now = await self._pull(repository, number)
+        written = {
+            "title": {one.title for one in ours},
+            "body": {one.body for one in ours},
         }
-        if before.state == "open" and before.base.ref != proposal.base_branch:
-            changes["base"] = proposal.base_branch
-        after = wire.written(await self._send("PATCH", repository, path, changes), wire.Pull)
-        if after.draft and not proposal.draft:
+        shown = {"title": now.title, "body": now.body}
+        changes = {
+            name: words
+            for name, words in self._words(proposal, key).items()
+            if markers.fingerprint(shown[name]) in written[name] and shown[name] != words
+        }
+        if changes:
+            now = wire.written(await self._send("PATCH", repository, path, changes), wire.Pull)
+        if now.draft and not proposal.draft and ready:
             return await self.mark_ready(repository, number)
-        return after.as_pull_request()
+        return now.as_pull_request()
 
     async def mark_ready(self, repository: Repository, number: int) -> PullRequest:
         pull = await self._pull(repository, number)
@@ -181,7 +205,15 @@ class Pulls(Resource):
             raise _unknown(number) from error
 
     async def _is_ours(self, pull: wire.Pull, key: str) -> bool:
-        return markers.carries(pull.body, key) and await self._ours(pull.user)
+        """Opened by our account from a branch that only this order has. Not so in the name of
+        another key: a plain token's account may belong to several of us."""
+        return not markers.of_another(pull.body, key) and await self._ours(pull.user)
+
+    def _words(self, proposal: Proposal, key: str) -> dict[str, str]:
+        return {
+            "title": untrusted_text.line(proposal.title, markers.TITLE_LIMIT),
+            "body": self._body(proposal, key),
+        }
 
     def _body(self, proposal: Proposal, key: str) -> str:
         closes = f"Closes #{proposal.closes}" if proposal.closes else ""

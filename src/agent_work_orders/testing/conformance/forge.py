@@ -76,22 +76,37 @@ class ForgeConformance:
         other = await desk.forge.open_pull_request(proposal(desk, "feat-b"), OTHER)
         assert one.number != other.number
 
-    async def test_opening_again_brings_the_open_one_up_to_date(self, desk: ForgeDesk) -> None:
-        draft = proposal(desk, draft=True)
-        opened = await desk.forge.open_pull_request(draft, KEY)
+    async def test_an_open_one_is_brought_up_to_date_where_its_texts_are_ours(
+        self, desk: ForgeDesk
+    ) -> None:
+        forge, draft = desk.forge, proposal(desk, draft=True)
+        opened = await forge.open_pull_request(draft, KEY)
         assert opened.state == "draft"
         newer = proposal(desk, title="feat: newer", body="Newer")
-        again = await desk.forge.open_pull_request(newer, KEY)
+        again = await forge.update_pull_request(
+            opened.number, newer, KEY, ours=[forge.texts(draft, KEY)]
+        )
         assert (again.number, again.state) == (opened.number, "open")
         assert again.title == "feat: newer" and "Newer" in again.body
         assert again.head_sha == newer.head_sha != draft.head_sha
+        assert await forge.pull_request(desk.repository, opened.number) == again
 
-    async def test_one_of_others_is_not_adopted(self, desk: ForgeDesk) -> None:
+    async def test_an_open_one_is_not_opened_again_whosever_it_is(self, desk: ForgeDesk) -> None:
         offer = proposal(desk)
         theirs = await desk.forge.open_pull_request(offer, OTHER)
-        assert await refused(desk.forge.open_pull_request(offer, KEY)) == "pull_request_exists"
+        for key in (KEY, OTHER):
+            assert await refused(desk.forge.open_pull_request(offer, key)) == "pull_request_exists"
         found = await desk.forge.find_pull_request(desk.repository, OTHER, "feat-a")
         assert found == theirs
+
+    async def test_those_that_are_set_aside_are_not_found(self, desk: ForgeDesk) -> None:
+        opened = await desk.forge.open_pull_request(proposal(desk), KEY)
+        besides = frozenset([opened.number])
+        for settled in (True, False):
+            look = desk.forge.find_pull_request
+            args = (desk.repository, KEY, "feat-a")
+            assert await look(*args, besides=besides, settled=settled) is None
+            assert await look(*args, settled=settled) == opened
 
     async def test_nothing_to_offer_is_said(self, desk: ForgeDesk) -> None:
         offer = proposal(desk, changes=False)
@@ -100,11 +115,11 @@ class ForgeConformance:
     async def test_a_draft_becomes_ready_and_never_a_draft_again(self, desk: ForgeDesk) -> None:
         offer = proposal(desk, draft=True)
         number = (await desk.forge.open_pull_request(offer, KEY)).number
-        still = await desk.forge.update_pull_request(number, offer, KEY)
+        still = await desk.forge.update_pull_request(number, offer, KEY, ours=[])
         assert still.state == "draft"
         ready = msgspec.structs.replace(offer, draft=False)
-        assert (await desk.forge.update_pull_request(number, ready, KEY)).state == "open"
-        assert (await desk.forge.update_pull_request(number, offer, KEY)).state == "open"
+        assert (await desk.forge.update_pull_request(number, ready, KEY, ours=[])).state == "open"
+        assert (await desk.forge.update_pull_request(number, offer, KEY, ours=[])).state == "open"
 
     async def test_a_closed_one_stays_closed_and_a_second_can_follow(self, desk: ForgeDesk) -> None:
         offer = proposal(desk, draft=True)
@@ -112,7 +127,8 @@ class ForgeConformance:
         for _ in range(2):
             await desk.forge.close_pull_request(desk.repository, first.number, "because")
         ready = msgspec.structs.replace(offer, draft=False)
-        assert (await desk.forge.update_pull_request(first.number, ready, KEY)).state == "closed"
+        still = await desk.forge.update_pull_request(first.number, ready, KEY, ours=[])
+        assert still.state == "closed"
         found = await desk.forge.find_pull_request(desk.repository, KEY, "feat-a")
         assert found is not None and (found.number, found.state) == (first.number, "closed")
         second = await desk.forge.open_pull_request(ready, KEY)
@@ -124,4 +140,4 @@ class ForgeConformance:
         closing = desk.forge.close_pull_request(desk.repository, 77, "x")
         assert await refused(closing) == unknown
         offer = proposal(desk)
-        assert await refused(desk.forge.update_pull_request(77, offer, KEY)) == unknown
+        assert await refused(desk.forge.update_pull_request(77, offer, KEY, ours=[])) == unknown

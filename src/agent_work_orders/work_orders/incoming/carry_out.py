@@ -53,7 +53,12 @@ class LocatedEvent(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def comment_id(self) -> int | None:
         remark = self.event.remark
-        return remark.comment_id if remark is not None and remark.kind == "comment" else None
+        return remark.comment_id if remark is not None and remark.kind != "review" else None
+
+    @property
+    def on_a_line(self) -> bool:
+        """Whether that comment is on a line of the change."""
+        return self.event.remark is not None and self.event.remark.kind == "review_comment"
 
 
 def located(
@@ -95,7 +100,9 @@ class Starter:
         order_id = await self._submit(at, asked, pull, key)
         await self._note(at, asked, order_id)
         if at.conversation is not None:
-            await self._replies.react(at.conversation, at.comment_id, "eyes")
+            await self._replies.react(
+                at.conversation, at.comment_id, "eyes", on_a_line=at.on_a_line
+            )
         return "handled", f"{asked.purpose}: {order_id}"
 
     async def _now(self, at: LocatedEvent, asked: Start) -> tuple[PullRequest | None, str]:

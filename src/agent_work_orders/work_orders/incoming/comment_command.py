@@ -24,7 +24,7 @@ _HASH = re.compile(rf"[0-9a-f]{{{SHORTEST_HASH},64}}")
 
 USAGE = """\
 `/awo run [workflow]` · `/awo review` · `/awo test` · `/awo cancel [order]` · `/awo retry [order]`
-`/awo approve <hash>` · `/awo reject <hash> [reason]` · `/awo help`
+`/awo approve HASH` · `/awo reject HASH [reason]` · `/awo help`
 On the first line of a comment, by people with write access."""
 
 

@@ -55,7 +55,9 @@ class Verbs:
                 raise
             outcome = f"Not done: {refusal_words(error)}"
         if at.conversation is not None:
-            await self._replies.react(at.conversation, at.comment_id, "eyes")
+            await self._replies.react(
+                at.conversation, at.comment_id, "eyes", on_a_line=at.on_a_line
+            )
             await self._replies.say(at.conversation, key, outcome)
         await context.store.ledger.receive(key, {"outcome": outcome}, at_ms=context.clock.now_ms())
         return "handled", f"{asked.verb}: {outcome}"[:500]

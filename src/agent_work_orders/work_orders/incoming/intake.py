@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 
 from agent_work_orders.errors import AgentWorkOrdersError, Failed, Permanent, Refused
-from agent_work_orders.github_integration.forge import Hub
+from agent_work_orders.github_integration.forge import Hub, Repository
 from agent_work_orders.github_integration.quota import Priority, QuotaHeld
 from agent_work_orders.state_manager.deliveries import DAY_MS, KEEP_MS, Delivery
 from agent_work_orders.work_orders.context import LiveContext
@@ -188,10 +188,17 @@ class Intake:
         try:
             at = located(self._context, self._server_url, event, delivery.delivery_id)
         except Refused as error:
-            return "failed", str(error)
+            nowhere = Repository(key="", full_name=event.full_name)
+            at = LocatedEvent(
+                event=event, repository=nowhere, url="", delivery_id=delivery.delivery_id
+            )
+            return await self._decided(at, delivery.received_at_ms, unusable=error)
         return await self._decided(at, delivery.received_at_ms)
 
-    async def _decided(self, at: LocatedEvent, received_at_ms: int) -> Result:
+    async def _decided(
+        self, at: LocatedEvent, received_at_ms: int, unusable: Refused | None = None
+    ) -> Result:
+        """`unusable` says why nothing can be done there: told to whoever asks for something."""
         event, memory = at.event, self._memory
         # Who said something looks for an answer; a label or a push starts work that can wait.
         waits: Priority = "order" if event.remark is None else "person"
@@ -208,8 +215,14 @@ class Intake:
                 return "ignored", decision.why
             case triggers.AccessChanged():
                 return "ignored", decision.why
-        if decision.by is not None and (why := await self._not_writer(at, decision.by, waits)):
-            return "ignored", why
+        fresh = isinstance(decision, triggers.Command) and decision.verb != "help"
+        if decision.by is not None:
+            why = await self._not_writer(at, decision.by, waits, fresh=fresh)
+            if why:
+                return "ignored", why
+        if unusable is not None:
+            await self._refused(at, unusable)
+            return "failed", str(unusable)
         try:
             match decision:
                 case triggers.Start():
@@ -224,10 +237,13 @@ class Intake:
                 raise
             return await self._refused(at, error)
 
-    async def _not_writer(self, at: LocatedEvent, by: Person, waits: Priority) -> str:
+    async def _not_writer(
+        self, at: LocatedEvent, by: Person, waits: Priority, *, fresh: bool = False
+    ) -> str:
         """Why they are not heard, which is audited; empty for who may write."""
         event = at.event
-        if await self._memory.may_write(at.repository, event.repository_id, by, waits):
+        memory = self._memory
+        if await memory.may_write(at.repository, event.repository_id, by, waits, fresh=fresh):
             return ""
         why = f"{by.login} has no write access"
         await self._audit(event, why)

@@ -62,10 +62,13 @@ class HubMemory:
         repository_id: int,
         who: Person,
         priority: Priority = "order",
+        *,
+        fresh: bool = False,
     ) -> bool:
-        """Kept for the account and its name together: a name may be somebody else's by now."""
+        """Kept for the account and its name together: a name may be somebody else's by now. What
+        decides something is asked `fresh`: they may have lost their access a moment ago."""
         key = (repository_id, who.mark)
-        known = self._writers.get(key)
+        known = None if fresh else self._writers.get(key)
         if known is None:
             hub = self._hub.asking(priority)
             known = await hub.permission(repository, who.login) in WRITERS

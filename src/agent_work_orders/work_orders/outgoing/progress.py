@@ -82,13 +82,18 @@ class ProgressReporter:
         await self._intend(f"say:{key}", SAY, conversation, {"text": text})
 
     async def react(
-        self, conversation: Conversation, comment_id: int | None, reaction: Reaction
+        self,
+        conversation: Conversation,
+        comment_id: int | None,
+        reaction: Reaction,
+        *,
+        on_a_line: bool = False,
     ) -> None:
         about = comment_id if comment_id is not None else f"#{conversation.number}"
-        key = f"react:{conversation.repository_id}:{about}:{reaction}"
-        await self._intend(
-            key, REACT, conversation, {"comment_id": comment_id, "reaction": reaction}
-        )
+        line = "line:" if on_a_line else ""
+        key = f"react:{conversation.repository_id}:{line}{about}:{reaction}"
+        said = {"comment_id": comment_id, "reaction": reaction, "on_a_line": on_a_line}
+        await self._intend(key, REACT, conversation, said)
 
     # -- life
 
@@ -213,7 +218,9 @@ class ProgressReporter:
         if entry.what == SAY or said["comment_id"] is not None:
             hub = hub.asking("person")  # who commented looks for an answer
         if entry.what == REACT:
-            await hub.react(repository, number, said["reaction"], said["comment_id"])
+            line = bool(said.get("on_a_line"))
+            about = said["comment_id"]
+            await hub.react(repository, number, said["reaction"], about, on_a_line=line)
             return {}
         found = await hub.find_comment(repository, number, entry.key)
         made = found or await hub.add_comment(repository, number, said["text"], entry.key)

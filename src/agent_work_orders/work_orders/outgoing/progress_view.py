@@ -38,6 +38,11 @@ _MARKS = {
     "skipped": "➖",
     "cancelled": "⛔",
 }
+_BY_A_PERSON = {
+    "pull_request_closed": "its pull request was closed",
+    "pull_request_merged": "its pull request was merged",
+}
+"""By the code of the failure: what somebody decided, and no fault of the order."""
 _CONCLUSIONS: dict[State, Conclusion] = {
     "completed": "success",
     "failed": "failure",
@@ -86,6 +91,9 @@ def draw(run: Run, *, order_url: str = "") -> ProgressView:
     unverified = state == "completed" and record.verification == "unverified"
     if unverified:
         title = "⚠️ done, but unverified"
+    decided = _BY_A_PERSON.get(record.error_code or "")
+    if decided is not None:
+        title = f"⛔ ended: {decided}"
     waits_for_it = record.waiting_reason in ("github_quota", "github_unavailable")
     if waits_for_it and record.waiting_until_ms is not None:
         title = f"⏳ waiting for GitHub until {iso(record.waiting_until_ms)}"
@@ -107,7 +115,7 @@ def draw(run: Run, *, order_url: str = "") -> ProgressView:
         state=state,
         comment="\n".join(lines),
         title=title,
-        conclusion="neutral" if unverified else _CONCLUSIONS.get(state),
+        conclusion="neutral" if unverified or decided else _CONCLUSIONS.get(state),
         head_sha=_head(tasks),
         over=run.stage == "ended",
         order_url=order_url,
@@ -190,7 +198,8 @@ def _of_tests(outputs: dict[str, Any]) -> str:
     if outputs.get("verdict") == "unverified" or not outputs.get("found"):
         return f"unverified: {first or 'no tests were run'}"
     changes = outputs.get("changes") or []
-    return f"tests did not pass ({failed} of {total} failed): {'; '.join([first, *changes])}"
+    counts = f" ({failed} of {total} failed)" if failed else ""
+    return f"tests did not pass{counts}: {'; '.join([first, *changes])}"
 
 
 def _head(tasks: list[dict[str, Any]]) -> str | None:

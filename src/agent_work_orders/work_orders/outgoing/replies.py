@@ -27,9 +27,14 @@ class Replies(Protocol):
         ...
 
     async def react(
-        self, conversation: Conversation, comment_id: int | None, reaction: Reaction
+        self,
+        conversation: Conversation,
+        comment_id: int | None,
+        reaction: Reaction,
+        *,
+        on_a_line: bool = False,
     ) -> None:
-        """On a comment of the conversation, or on its beginning."""
+        """On a comment of the conversation (`on_a_line`: of a review's), or on its beginning."""
         ...
 
 
@@ -40,6 +45,11 @@ class Silent:
         return
 
     async def react(
-        self, conversation: Conversation, comment_id: int | None, reaction: Reaction
+        self,
+        conversation: Conversation,
+        comment_id: int | None,
+        reaction: Reaction,
+        *,
+        on_a_line: bool = False,
     ) -> None:
         return

@@ -107,19 +107,20 @@ def certainty(usage: Usage) -> str:
 
 
 def _from_outputs(run: Run) -> tuple[str | None, str | None]:
-    """The agent's last session, and where the pull request is."""
+    """The agent's last session, and where the pull request is: as the last task that saw it says,
+    for its repository may have moved."""
     session: tuple[int, str] | None = None
-    address: str | None = None
+    address: tuple[int, str | None] = (-1, None)
     for path, task in run.tasks.items():
         if path == ROOT or task.outputs is None or task.state != "succeeded":
             continue
         uses = run.spec(path).uses
         if uses == "forge.open_pull_request" and task.undone != "undone":
-            address = str(task.outputs.get("url") or "") or None
+            address = max(address, (task.ending, str(task.outputs.get("url") or "") or None))
         found = task.outputs.get("session_id") if (uses or "").startswith("agent.") else None
         if found and (session is None or task.ending > session[0]):
             session = (task.ending, str(found))
-    return (session[1] if session else None), address
+    return (session[1] if session else None), address[1]
 
 
 def _public_agent(agent: dict[str, Any]) -> dict[str, Any]:
