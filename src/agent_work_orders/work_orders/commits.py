@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from agent_work_orders.repositories.changes import EMPTY_TREE, LOG_LIMIT
 from agent_work_orders.repositories.history import Commit, CommitDetail, Diff
-from agent_work_orders.repositories.mirror import EMPTY_TREE, LOG_LIMIT
 from agent_work_orders.repositories.refname import is_sha
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.work_orders import find, inspect
