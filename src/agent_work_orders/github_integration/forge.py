@@ -27,7 +27,7 @@ Errors of every call (codes in errors.py's sense):
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -235,6 +235,11 @@ class Hub(Forge, Protocol):
     def asking(self, priority: Priority) -> Hub:
         """The same for a person who waits, or for what nobody waits for: these go first and last
         when a limit is near (quota.py). As it is, it serves the work of orders."""
+        ...
+
+    async def need(self, repository: Repository, permissions: Mapping[str, str]) -> None:
+        """Environmental `github_permission_missing` when our credential has not all of these
+        there; `github_access_lost`, `github_credentials_refused` as every call."""
         ...
 
     # -- reading

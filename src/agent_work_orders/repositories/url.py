@@ -166,7 +166,10 @@ def _public_host(host: str) -> None:
     if not host.isascii() or not _HOST.fullmatch(host):
         raise _host("a host with unusual characters", "Use the plain ASCII name of the host.")
     if _IPV4.fullmatch(host) or host.rsplit(".", 1)[-1].isdigit():
-        raise _host("a numeric address", "Use a host name, or ask the operator to allow it (AWO_GIT_ORIGINS).")
+        raise _host(
+            "a numeric address",
+            "Use a host name, or ask the operator to allow it (AWO_GIT_ORIGINS).",
+        )
 
 
 def _made(kind: Kind, url: str, canonical: str) -> RepositoryUrl:

@@ -97,7 +97,12 @@ FIELDS = (
         "Longest wait between two tries, unless the model named a later time",
         True,
     ),
-    Field("GITHUB_APP_ID", "github.app_id", "Id of the GitHub App to act as", True),
+    Field(
+        "GITHUB_APP_ID",
+        "github.app_id",
+        "The GitHub App to act as: its number, or its client id",
+        True,
+    ),
     Field(
         "GITHUB_PRIVATE_KEY",
         "github.private_key",
@@ -139,5 +144,8 @@ FIELDS = (
     ),
 )
 
-KEPT = ("ANTHROPIC_API_KEY", "GITHUB_PRIVATE_KEY", "GITHUB_TOKEN", "GITHUB_WEBHOOK_SECRET")
+KEPT = (
+    "ANTHROPIC_API_KEY", "GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_TOKEN",
+    "GITHUB_WEBHOOK_SECRET",
+)  # fmt: skip
 """What `awo credentials` can keep, instead of the environment."""
