@@ -178,7 +178,7 @@ def test_the_key_of_an_app_is_text_or_a_file_of_its_owner(tmp_path: Path) -> Non
     forms = (packed, lines, lines.replace("\n", "\\n"), f" {packed}\n", inner)
     for value in (*text, *forms, str(file), str(wrapped)):
         found = settings.load({"GITHUB_APP_ID": "7", "GITHUB_PRIVATE_KEY": value})
-        assert (found.github.app_id, found.github.private_key.replace("\r", "")) == (7, PEM)
+        assert (found.github.app_id, found.github.private_key.replace("\r", "")) == ("7", PEM)
     for mode in (0o640, 0o604, 0o660):
         file.chmod(mode)
         with pytest.raises(Refused, match="can be read by others") as refused:

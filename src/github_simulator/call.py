@@ -62,14 +62,14 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     """`operation` is GitHub's operationId. `needs` are alternatives: one of them suffices.
     `by` narrows who may ask at all: an App with its own token (a JWT), an installation, a person;
     `apps` is an installation only where a person's token is refused, as with checks. `role` is
-    what a person must be in the repository."""
+    what a person must be in the repository. `open` needs no credential, whatever it does."""
 
     method: str
     template: str
     operation: str
     handler: Handler
     needs: tuple[tuple[str, str], ...] = ()
-    by: Literal["any", "app", "installation", "user", "apps"] = "any"
+    by: Literal["open", "any", "app", "installation", "user", "apps"] = "any"
     body: tuple[Field, ...] = ()
     role: Literal["read", "triage", "write", "maintain", "admin"] = "read"
     # Query parameters with a closed set of values.

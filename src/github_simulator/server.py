@@ -30,6 +30,7 @@ from github_simulator.outside.git_http import GitHttp, asked
 from github_simulator.outside.limits import Limits, Rules
 from github_simulator.outside.mishaps import before
 from github_simulator.outside.records import Asked, Requests
+from github_simulator.outside.web_pages import WebPages
 from github_simulator.outside.wire import (
     TRANSPORT,
     Exchange,
@@ -69,6 +70,7 @@ class GithubSimulator:
         self.limits = Limits(self.clock, rules)
         self.faults = Faults()
         self.requests = Requests()
+        self.pages = WebPages(self.world)
         self.api = Api(
             self.world,
             self.credentials,
@@ -76,6 +78,7 @@ class GithubSimulator:
             self.limits,
             self.faults,
             self.requests,
+            self.pages,
         )
         self.git = GitHttp(self.world, self.credentials, folder / "hooks")
         self._admin = Admin(self)
@@ -129,6 +132,8 @@ class GithubSimulator:
         wanted = asked(exchange.request.method, path, exchange.request.query)
         if wanted is not None:
             await self._serve_git(exchange, wanted, path)
+            return
+        if await self.pages.serve(exchange, path):
             return
         if path == "/api/graphql":
             path = "/graphql"

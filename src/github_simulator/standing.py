@@ -48,10 +48,11 @@ KEY_FILE = "app.private-key.pem"
 
 
 class Cast(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a product needs to work with the simulator."""
+    """Everything that a product needs to work with the simulator. Without an App its id is 0."""
 
     url: str
     folder: str
+    owner: str
     app_id: int
     installation_id: int
     private_key_file: str
@@ -66,24 +67,18 @@ class Cast(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def found(
-    github: GithubSimulator, folder: Path, webhook_url: str, files: Mapping[str, str]
+    github: GithubSimulator,
+    folder: Path,
+    webhook_url: str,
+    files: Mapping[str, str],
+    *,
+    with_app: bool = True,
 ) -> Cast:
-    """Fill an empty world."""
+    """Fill an empty world; `with_app` with an App that is installed."""
     world = github.world
     writer = founding.add_account(world, "writer", name="Somebody who writes")
     reader = founding.add_account(world, "reader", name="Somebody who reads")
     owner = founding.add_account(world, "sample", "Organization", name="Sample")
-    private, public = app_jwt.new_key_pair()
-    secret = ids.new_secret()
-    app = founding.add_app(
-        world,
-        "agent-work-orders",
-        owner=owner,
-        public_key=public,
-        permissions=PERMISSIONS,
-        events=EVENTS,
-        webhook_secret=secret,
-    )
     repository = founding.add_repository(
         world,
         owner,
@@ -92,14 +87,31 @@ def found(
         files=dict(files),
         roles={"writer": "write", "reader": "read"},
     )
-    installation = founding.install(world, app, owner, [repository])
-    app.webhook_url = webhook_url or None
+    app_id = installation_id = 0
+    key_file = secret = ""
+    if with_app:
+        private, public = app_jwt.new_key_pair()
+        secret = ids.new_secret()
+        app = founding.add_app(
+            world,
+            "agent-work-orders",
+            owner=owner,
+            public_key=public,
+            permissions=PERMISSIONS,
+            events=EVENTS,
+            webhook_secret=secret,
+        )
+        app_id = app.id
+        installation_id = founding.install(world, app, owner, [repository]).id
+        app.webhook_url = webhook_url or None
+        key_file = str(_keep(folder / KEY_FILE, private))
     return Cast(
         url=github.url,
         folder=str(folder),
-        app_id=app.id,
-        installation_id=installation.id,
-        private_key_file=str(_keep(folder / KEY_FILE, private)),
+        owner=owner.login,
+        app_id=app_id,
+        installation_id=installation_id,
+        private_key_file=key_file,
         webhook_secret=secret,
         webhook_url=webhook_url,
         repository=world.full_name(repository),
@@ -118,6 +130,7 @@ async def stand(
     webhook_url: str,
     on_ready: Callable[[Cast], None],
     files: Mapping[str, str] = FILES,
+    with_app: bool = True,
 ) -> None:
     """Serve until SIGINT or SIGTERM. Refused `folder_not_empty`, Environmental
     `address_unusable`."""
@@ -143,7 +156,7 @@ async def stand(
             hint="Stop what listens there, or choose another --port.",
         ) from error
     try:
-        on_ready(found(github, folder, webhook_url, files))
+        on_ready(found(github, folder, webhook_url, files, with_app=with_app))
         await ended.wait()
     finally:
         await github.close()

@@ -45,7 +45,7 @@ COMMENT = ("issues/create-comment", "conversation.add_comment POST")
 WRITES: tuple[Write, ...] = (
     _write("push the branch", "git/receive-pack", "", "push.push"),
     _write("open a pull request", "pulls/create", "", "pulls.open_pull_request POST"),
-    _write("update it", "pulls/update", '"title"', "pulls.update_pull_request PATCH"),
+    _write("update it", "pulls/update", '"body"', "pulls.update_pull_request PATCH"),
     _write("mark it ready", "graphql", "markPullRequestReady", "pulls.mark_ready GRAPHQL"),
     _write("review it on its lines", "pulls/create-review", "", "reviews.add_review POST"),
     _write("resolve a thread", "graphql", "resolveReviewThread", "reviews.resolve_thread GRAPHQL"),
@@ -95,13 +95,15 @@ WRITES: tuple[Write, ...] = (
     _undo("undo: restore settings", "repos/update", "", "administration.change_settings PATCH"),
 )
 NO_WRITES = {
+    "reviews.dismiss_reviews PUT": "only of those that still stand: repeated, it finds none",
+    "connection.take_over POST": "takes a code that is good once; a person begins again",
     "administration.release_notes POST": "asks for a text; nothing is made",
     "app_credentials._mint POST": "asks for a token, which ends by itself",
     "app_credentials.revoke DELETE": "gives such a token back",
     "app_hook.redeliver POST": "asks for a delivery again, which is taken once",
     "client.graphql POST": "carries what others send",
 }
-"""Requests with a method of writing that leave nothing on GitHub."""
+"""Requests with a method of writing of which no second one can be left on GitHub."""
 
 
 def _strikes(**more: object) -> Callable[[Write], Fault]:

@@ -176,6 +176,21 @@ async def test_a_repository_that_moves_is_followed(town: Town, change: str) -> N
     await place.until_said(1, f"/{place.name}/pull/")
 
 
+@pytest.mark.fault("D9")
+async def test_what_could_not_be_delivered_is_said_before_an_agent_is_paid(town: Town) -> None:
+    for installation in town.github.world.installations.values():
+        installation.permissions["contents"] = "read"
+    place = await town.order("read-only")
+    record = await place.until_ended()
+    assert record.error_code == "github_permission_missing"
+    assert "contents: write" in str(record.error_message)
+    [plan] = [one for one in await place.tasks() if one["path"] == "plan"]
+    assert plan["state"] == "failed" and plan["usage"] is None
+    for installation in town.github.world.installations.values():
+        installation.permissions["contents"] = "write"
+    assert (await place.retry()).status == "completed"
+
+
 @pytest.mark.fault("N1")
 async def test_rolled_back_it_closes_its_own_whatever_its_text_is_now(town: Town) -> None:
     place = await town.order("back")

@@ -19,7 +19,7 @@ SECRET = ("a-secret-of-tests",)
         ({}, None),
         ({"github.token": "t"}, ("warning", "no secret")),
         ({"github.token": "t", "github.webhook_secret": SECRET}, ("warning", "plain token")),
-        ({"github.app_id": 1, "github.webhook_secret": SECRET}, ("ok", "asked for again")),
+        ({"github.app_id": "1", "github.webhook_secret": SECRET}, ("ok", "asked for again")),
     ],
     ids=["nothing", "no secret", "token", "app"],
 )

@@ -47,6 +47,9 @@ class Scripted:
         answer: dict[str, Any] = self._answer(f"GRAPHQL {name}", variables)
         return answer
 
+    async def need(self, repository: Repository, permissions: Mapping[str, str]) -> None:
+        return None
+
     async def account(self) -> str:
         return LOGIN
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from scripted import LOGIN, REPOSITORY, Scripted, made, refused
+from scripted import LOGIN, REPOSITORY, Scripted, made, pull, refused
 
 from agent_work_orders.errors import Permanent
 from agent_work_orders.github_integration.forge import LineComment, Review
@@ -21,6 +21,7 @@ FILES = [
     {"filename": "b.bin", "status": "added", "additions": 0, "deletions": 0},
 ]
 HEAD = "1" * 40
+AT_HEAD = {"GET pulls/4/files": FILES, "GET pulls/4": pull(4)}
 
 
 def test_a_patch_tells_its_lines() -> None:
@@ -78,14 +79,15 @@ async def test_one_bad_line_does_not_lose_the_review() -> None:
         return {"id": 9}
 
     body, _ = await sent(
-        LineComment(path="a.py", line=2, body="new"), answers={"POST pulls/4/reviews": answer}
+        LineComment(path="a.py", line=2, body="new"),
+        answers={**AT_HEAD, "POST pulls/4/reviews": answer},
     )
     assert len(tries) == 2 and body["comments"] == [] and "new" in body["body"]
 
 
 async def test_a_refusal_of_the_whole_is_told() -> None:
     own = refused(422, "Unprocessable Entity", "Can not approve your own pull request")
-    forge, transport, _ = made({"GET pulls/4/files": FILES, "POST pulls/4/reviews": own})
+    forge, transport, _ = made({**AT_HEAD, "POST pulls/4/reviews": own})
     with pytest.raises(Permanent):
         await forge.add_review(REPOSITORY, 4, review(event="APPROVE"), "k")
     assert len(transport.bodies("POST pulls/4/reviews")) == 1

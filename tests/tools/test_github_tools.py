@@ -14,6 +14,7 @@ from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.github_integration.quota import QuotaHeld
 from agent_work_orders.testing.fakes.simulated_transport import SimulatedHub, lost
 from agent_work_orders.workflow_engine.events import TaskFailed, TaskParked
+from github_simulator.changes import founding
 
 sys.path.append(str(Path(__file__).parents[1]))
 from github_descriptions import validate_request
@@ -196,6 +197,39 @@ async def test_a_review_has_its_findings_on_their_lines(town: Town) -> None:
     assert comment["body"] == "**error**: No\n\n```suggestion\ntwo\n```"
     [review] = town.act("GET", f"pulls/{town.number}/reviews")
     assert review["state"] == "CHANGES_REQUESTED" and "Far" in review["body"]
+
+
+async def test_what_we_asked_for_does_not_block_once_it_is_there(town: Town) -> None:
+    theirs = {"event": "REQUEST_CHANGES", "body": "Mine stays."}
+    town.hub.act("octocat", "POST", f"pulls/{town.number}/reviews", theirs)
+    await town.do("github.review", path="a", event="REQUEST_CHANGES", body="Not yet.")
+    again = await town.do("github.review", path="b", event="REQUEST_CHANGES", body="Still not.")
+    assert again["dismissed"] == 0
+    clean = await town.do("github.review", path="c", body="Fine now.")
+    assert clean["dismissed"] == 2
+    reviews = town.act("GET", f"pulls/{town.number}/reviews")
+    ours = [one["state"] for one in reviews if one["user"]["login"] == "awo[bot]"]
+    assert sorted(ours) == ["COMMENTED", "DISMISSED", "DISMISSED"]
+    assert (await town.do("github.review", path="d", body="Fine."))["dismissed"] == 0
+
+
+@pytest.mark.fault("N2")
+async def test_a_branch_that_moved_under_a_review_gets_it_in_its_text(town: Town) -> None:
+    found = [{"path": "README.md", "line": 2, "severity": "error", "message": "No"}]
+    git = town.hub.world.git(town.hub.stored)
+    moved = founding.commit(
+        town.hub.world,
+        town.hub.stored,
+        "topic",
+        {"README.md": "eins\ntwo\nthree\n"},
+        "Other",
+        town.hub.octocat,
+        parent=git.branch("main"),
+    )
+    made = await town.do("github.review", head_sha=town.head, body="Looked.", findings=found)
+    [review] = town.act("GET", f"pulls/{town.number}/reviews")
+    assert review["id"] == made["review_id"] and review["commit_id"] == moved
+    assert town.head[:12] in review["body"] and "**error**: No" in review["body"]
 
 
 @pytest.mark.fault("J2")

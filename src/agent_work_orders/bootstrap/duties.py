@@ -66,7 +66,18 @@ class Duties(msgspec.Struct, frozen=True, kw_only=True):
         tasks = [loop.create_task(self.intake.run())]
         if self.missed is not None:
             tasks.append(loop.create_task(self.missed.run()))
+        if self.context.github is not None:
+            tasks.append(loop.create_task(credentials_checked(self.context)))
         return tasks
+
+
+async def credentials_checked(context: LiveContext) -> None:
+    """Said in the log at a start, and not by the first order that fails."""
+    check = context.github.check if context.github is not None else None
+    for one in await check() if check is not None else ():
+        if one.status != "ok":
+            fields = {"about": one.about, "error": one.detail, "hint": one.hint}
+            context.log("", "github_lacking", one.status, fields)
 
 
 def duties(settings: Settings, context: LiveContext, workspaces: Workspaces) -> Duties:

@@ -19,6 +19,7 @@ from agent_work_orders.state_manager.store import Store
 from agent_work_orders.tools import toolbox
 from agent_work_orders.tools.agent import Agents
 from agent_work_orders.tools.agent_failure import Waits
+from agent_work_orders.tools.delivery import delivery
 from agent_work_orders.tools.workspaces import Workspaces
 from agent_work_orders.work_orders.read_side import projection
 from agent_work_orders.work_orders.read_side.recent_starts import recent_starts
@@ -58,6 +59,7 @@ def performer_of(
         redact=redactor.text,
         waits=Waits.of(settings.agents.model_wait_floor_s, settings.agents.model_wait_longest_s),
         idle_s=settings.agents.agent_idle_s or None,
+        may_deliver=delivery(around.forges),
     )
     return Performer(
         toolbox.make(agents, workspaces, around.mirrors, around.forges, redactor),

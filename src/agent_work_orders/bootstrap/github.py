@@ -7,13 +7,14 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.github_integration.account import Account
-from agent_work_orders.github_integration.quota_memory import KeptQuota
+from agent_work_orders.github_integration.account import Account, Remark
+from agent_work_orders.github_integration.quota_memory import KeptQuota, NoMemory
 from agent_work_orders.settings import Settings
 from agent_work_orders.state_manager.store import Store
 
 if TYPE_CHECKING:
     from agent_work_orders.github_integration.connection import Connection
+    from agent_work_orders.github_integration.identity.app_manifest import NewApp
 
 
 async def connect(
@@ -25,16 +26,7 @@ async def connect(
     at_end: AsyncExitStack,
 ) -> Connection | None:
     """None without credentials. `learn` is told every token before it is used."""
-    account = Account(
-        api_url=settings.github.api_url,
-        server_url=settings.github.server_url,
-        app_id=settings.github.app_id,
-        private_key=settings.github.private_key,
-        installation_id=settings.github.installation_id,
-        token=settings.github.token,
-        timeout_s=settings.github.timeout_s,
-        public_url=settings.server.public_url,
-    )
+    account = account_of(settings)
     if not account.usable:
         return None
     # What speaks HTTP and signs takes time to load: only for those who need it.
@@ -42,3 +34,34 @@ async def connect(
 
     memory = await KeptQuota.opened(store.quota)
     return await at_end.enter_async_context(connect(account, memory, clock, learn=learn))
+
+
+def account_of(settings: Settings) -> Account:
+    return Account(
+        api_url=settings.github.api_url,
+        server_url=settings.github.server_url,
+        app_id=settings.github.app_id,
+        private_key=settings.github.private_key,
+        installation_id=settings.github.installation_id,
+        token=settings.github.token,
+        timeout_s=settings.github.timeout_s,
+        webhooks=bool(settings.github.webhook_secret),
+        public_url=settings.server.public_url,
+    )
+
+
+async def check(settings: Settings, clock: Clock) -> list[Remark]:
+    """Whether GitHub takes the credentials of these settings. Nothing without any."""
+    account = account_of(settings)
+    if not account.usable:
+        return []
+    from agent_work_orders.github_integration.connection import connect
+
+    async with connect(account, NoMemory(), clock, learn=lambda _: None) as connection:
+        return await connection.check.examine()
+
+
+async def take_over(settings: Settings, clock: Clock, code: str) -> NewApp:
+    from agent_work_orders.github_integration.connection import take_over
+
+    return await take_over(account_of(settings), clock, code)

@@ -102,4 +102,6 @@ async def open_house(
 
 
 def _link(github: Connection) -> GitHubLink:
-    return GitHubLink(quota_report=github.governor.report, hook=github.hook)
+    return GitHubLink(
+        quota_report=github.governor.report, hook=github.hook, check=github.check.examine
+    )

@@ -10,7 +10,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 from agent_work_orders.agent_executor import claude_mcp
@@ -30,6 +30,7 @@ async def examine(settings: Settings) -> list[Finding]:
     found = [_python(), _git(), *_directory(settings.home), _disk(settings.home)]
     found += [one async for one in store_checkup.examine(settings.home)]
     found += list(_agents(settings))
+    found += [one async for one in _github(settings)]
     found += list(_webhooks(settings))
     found.append(await _protection(settings))
     found += list(_leftovers(settings))
@@ -133,6 +134,19 @@ def _agents(settings: Settings) -> Iterator[Finding]:
         )
     yield Finding(check="agent command", status="ok", detail="any program, by --agent-command")
     yield Finding(check="agent scripted", status="ok", detail="needs nothing")
+
+
+async def _github(settings: Settings) -> AsyncIterator[Finding]:
+    """Asks GitHub; a machine without a way there is told so, and is not broken for it."""
+    from agent_work_orders.bootstrap import github
+    from agent_work_orders.cli import github_setup
+
+    try:
+        whole = await github_setup.kept(settings)
+    except AgentWorkOrdersError:
+        return  # the store's own checks say what is wrong there
+    for one in await github.check(whole, SystemClock()):
+        yield Finding(check=one.about, status=one.status, detail=one.detail, hint=one.hint)
 
 
 def _webhooks(settings: Settings) -> Iterator[Finding]:

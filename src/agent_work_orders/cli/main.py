@@ -13,6 +13,7 @@ from agent_work_orders.cli.commands import (
     credentials,
     deliveries,
     demonstration,
+    github,
     keeping,
     orders,
     run,
@@ -76,6 +77,7 @@ app.add_typer(workflows.app, name="workflow", rich_help_panel=_KNOWN)
 app.add_typer(agent_commands.app, name="command", rich_help_panel=_KNOWN)
 app.add_typer(upkeep.keys, name="key", rich_help_panel=_MACHINE)
 app.add_typer(credentials.app, name="credentials", rich_help_panel=_MACHINE)
+app.add_typer(github.app, name="github", rich_help_panel=_MACHINE)
 app.add_typer(upkeep.audit, name="audit", rich_help_panel=_MACHINE)
 app.add_typer(deliveries.app, name="deliveries", rich_help_panel=_MACHINE)
 app.add_typer(simulating.app, name="simulate", rich_help_panel=_MACHINE)

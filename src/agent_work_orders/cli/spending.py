@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from agent_work_orders.cli.client import Json
+from typing import Any
+
 from agent_work_orders.cli.screen import count, first_line
 
+Json = dict[str, Any]
 DENIALS_SHOWN = 5
 
 

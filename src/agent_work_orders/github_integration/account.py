@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 
@@ -10,15 +12,27 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
 
     api_url: str
     server_url: str
-    app_id: int = 0
+    app_id: int | str = ""
+    """Its number, or its client id."""
     private_key: str = ""
     installation_id: int = 0
     token: str = ""
     timeout_s: float = 30.0
     """For one request, from connecting to the last byte."""
+    webhooks: bool = False
+    """Whether deliveries are expected."""
     public_url: str = ""
     """Of the dashboard: what we write may link there."""
 
     @property
     def usable(self) -> bool:
         return bool(self.app_id or self.token)
+
+
+class Remark(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found out about our credentials, and what to do about it."""
+
+    about: str
+    status: Literal["ok", "warning", "error"]
+    detail: str
+    hint: str = ""

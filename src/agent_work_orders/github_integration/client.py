@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import Broken, NotFound, Transient, Unknown
+from agent_work_orders.errors import Broken, Environmental, NotFound, Transient, Unknown
 from agent_work_orders.github_integration.credential import Credential
 from agent_work_orders.github_integration.forge import Repository
 from agent_work_orders.github_integration.full_name import is_full_name
@@ -172,6 +172,38 @@ class GithubClient:
                     raise _strange(what, str(error)) from error
                 await self._sleep(wait_s)
         raise AssertionError("the last round returns or raises")
+
+    async def need(self, repository: Repository, permissions: Mapping[str, str]) -> None:
+        lacking = list[str]()
+        for _ in range(2):
+            credential = await self._credentials.of(repository.full_name)
+            lacking = await self._lacking(repository, credential, permissions)
+            # What was granted a moment ago is in the next token only.
+            if not lacking or not await self._credentials.refused(credential):
+                break
+        if lacking:
+            raise Environmental(
+                "github_permission_missing",
+                f"{credential.name} lacks {', '.join(lacking)} on {repository.full_name}: what an "
+                "agent makes could not be delivered",
+                hint="Grant it in the settings of the App (and accept it for the installation) or "
+                "of the token, then retry the order; `awo github check` says what is missing.",
+                needed=", ".join(lacking),
+            )
+
+    async def _lacking(
+        self, repository: Repository, credential: Credential, permissions: Mapping[str, str]
+    ) -> list[str]:
+        if credential.permissions is None:
+            # Of a token only this is told, and of the person rather than of the token.
+            facts = await self.get(repository, "")
+            may_push = isinstance(facts, dict) and (facts.get("permissions") or {}).get("push")
+            return ["contents: write"] if may_push is False else []
+        return [
+            f"{name}: {level}"
+            for name, level in permissions.items()
+            if not answers.reaches(credential.permissions.get(name, ""), level)
+        ]
 
     async def account(self) -> str:
         return await self._credentials.account()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
@@ -11,20 +12,31 @@ from urllib.parse import urlsplit
 import msgspec
 
 from agent_work_orders.clock import Clock
+from agent_work_orders.errors import Refused
 from agent_work_orders.github_integration.account import Account
 from agent_work_orders.github_integration.client import GithubClient
+from agent_work_orders.github_integration.credential import Credential
 from agent_work_orders.github_integration.forge import Repository
 from agent_work_orders.github_integration.github_forge import GithubForge
 from agent_work_orders.github_integration.hook import Hook
 from agent_work_orders.github_integration.http.governor import DurableGovernor
-from agent_work_orders.github_integration.http.one_request import Exchange
+from agent_work_orders.github_integration.http.one_request import Exchange, HttpRequest
 from agent_work_orders.github_integration.http.retrying import Retrying
 from agent_work_orders.github_integration.identity.app_credentials import AppCredentials
 from agent_work_orders.github_integration.identity.app_key import AppKey
-from agent_work_orders.github_integration.identity.credentials import Credentials, TokenCredentials
+from agent_work_orders.github_integration.identity.app_manifest import NewApp, read
+from agent_work_orders.github_integration.identity.credentials import (
+    Credentials,
+    TokenCredentials,
+    good,
+)
 from agent_work_orders.github_integration.identity.git_logins import GitLogins
 from agent_work_orders.github_integration.quota import QuotaMemory
+from agent_work_orders.github_integration.quota_memory import NoMemory
 from agent_work_orders.github_integration.resources.app_hook import AppHook
+from agent_work_orders.github_integration.self_check import SelfCheck
+
+_CODE = re.compile(r"[A-Za-z0-9_-]{8,200}")
 
 
 class Connection(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +46,7 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True):
     logins: GitLogins
     hook: Hook | None = None
     """Of the App; a plain token has none."""
+    check: SelfCheck
 
 
 @asynccontextmanager
@@ -46,7 +59,7 @@ async def connect(
     secure = account.api_url.startswith("https:")
     async with Exchange(secure=secure, deadline_s=account.timeout_s) as exchange:
         retrying = Retrying(exchange, governor, clock, api_url=account.api_url, chance=chance)
-        credentials: Credentials
+        credentials: AppCredentials | TokenCredentials
         hook: Hook | None = None
         if account.app_id:
             credentials = app = AppCredentials(
@@ -69,9 +82,31 @@ async def connect(
                 governor=governor,
                 logins=GitLogins(credentials, account.server_url, _names(forge)),
                 hook=hook,
+                check=SelfCheck(retrying, credentials, clock, webhooks=account.webhooks),
             )
         finally:
             await credentials.close()
+
+
+async def take_over(account: Account, clock: Clock, code: str) -> NewApp:
+    """The App that was made from a manifest. A code is good once: after a lost answer it is made
+    again by a person."""
+    if not _CODE.fullmatch(code):
+        raise Refused(
+            "github_code_invalid",
+            "What came back from GitHub is no code for an App",
+            hint="Begin again with `awo github setup`.",
+        )
+    chance = random.SystemRandom()
+    governor = DurableGovernor(NoMemory(), clock, chance=chance)
+    secure = account.api_url.startswith("https:")
+    nobody = Credential(name="setup", token="")
+    what = "take over the new App"
+    async with Exchange(secure=secure, deadline_s=account.timeout_s) as exchange:
+        retrying = Retrying(exchange, governor, clock, api_url=account.api_url, chance=chance)
+        url = f"{account.api_url}/app-manifests/{code}/conversions"
+        request = HttpRequest(method="POST", url=url, writes=True, priority="person")
+        return read(good(what, await retrying.ask(what, request, nobody), nobody))
 
 
 def _names(forge: GithubForge) -> Callable[[str], Awaitable[str]]:

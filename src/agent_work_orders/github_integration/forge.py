@@ -27,7 +27,7 @@ Errors of every call (codes in errors.py's sense):
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -237,6 +237,11 @@ class Hub(Forge, Protocol):
         when a limit is near (quota.py). As it is, it serves the work of orders."""
         ...
 
+    async def need(self, repository: Repository, permissions: Mapping[str, str]) -> None:
+        """Environmental `github_permission_missing` when our credential has not all of these
+        there; `github_access_lost`, `github_credentials_refused` as every call."""
+        ...
+
     # -- reading
 
     async def repository(self, repository: Repository) -> RepositoryFacts: ...
@@ -331,6 +336,10 @@ class Hub(Forge, Protocol):
     async def add_review(
         self, repository: Repository, number: int, review: Review, key: str
     ) -> int: ...
+
+    async def dismiss_reviews(self, repository: Repository, number: int, reason: str) -> int:
+        """Those of ours that still request changes: how many they were. Never a person's."""
+        ...
 
     async def threads(self, repository: Repository, number: int) -> list[Thread]: ...
 

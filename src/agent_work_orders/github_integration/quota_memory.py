@@ -47,3 +47,16 @@ class KeptQuota:
 
     async def settle(self) -> None:
         await self._store.settle()
+
+
+class NoMemory:
+    """For a few requests of a command that ends."""
+
+    def load(self) -> list[QuotaState]:
+        return []
+
+    def save(self, state: QuotaState) -> None:
+        return None
+
+    async def settle(self) -> None:
+        return None

@@ -86,6 +86,10 @@ class Transport(Protocol):
         RATE_LIMITED `QuotaHeld`."""
         ...
 
+    async def need(self, repository: Repository, permissions: Mapping[str, str]) -> None:
+        """Environmental `github_permission_missing`, with those that the credential lacks."""
+        ...
+
     async def account(self) -> str:
         """The login that our writes carry: `<app>[bot]` of an App, the user of a token."""
         ...

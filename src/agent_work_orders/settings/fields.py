@@ -120,7 +120,12 @@ FIELDS = (
         "Longest wait between two tries, unless the model named a later time",
         True,
     ),
-    Field("GITHUB_APP_ID", "github.app_id", "Id of the GitHub App to act as", True),
+    Field(
+        "GITHUB_APP_ID",
+        "github.app_id",
+        "The GitHub App to act as: its number, or its client id",
+        True,
+    ),
     Field(
         "GITHUB_PRIVATE_KEY",
         "github.private_key",
@@ -168,6 +173,7 @@ KEPT = (
     "AWS_BEARER_TOKEN_BEDROCK",
     "AWS_SECRET_ACCESS_KEY",
     "CLAUDE_CODE_OAUTH_TOKEN",
+    "GITHUB_APP_ID",
     "GITHUB_PRIVATE_KEY",
     "GITHUB_TOKEN",
     "GITHUB_WEBHOOK_SECRET",

@@ -75,7 +75,9 @@ def to_keep(variable: str, text: str) -> str:
     value = _read(field, text)
     values = {field.name: value}
     if field.variable == "GITHUB_PRIVATE_KEY":
-        values["github.app_id"] = 1
+        values["github.app_id"] = "1"
+    if field.variable == "GITHUB_APP_ID":
+        values["github.private_key"] = "the other half"
     _check(changed(Settings(home=Path()), values))
     return value if isinstance(value, str) else text
 

@@ -93,6 +93,9 @@ def rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
 _LONG_ENOUGH = f"at least {SHORTEST} printable characters, no spaces"
 
 
+_APP_ID = re.compile(r"[1-9][0-9]{0,18}|Iv[0-9A-Za-z._]{6,60}")
+
+
 def sign_in_rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
     """What belongs to a cloud is looked at where that cloud is used: others read it, too."""
     sign_in = of.sign_in
@@ -142,7 +145,11 @@ def github_rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
     address = "an https address without user, query or fragment (http only on loopback)"
     whole = bool(of.github.app_id) == bool(of.github.private_key)
     return (
-        ("GITHUB_APP_ID", of.github.app_id >= 0, "the number of an App"),
+        (
+            "GITHUB_APP_ID",
+            not of.github.app_id or _APP_ID.fullmatch(of.github.app_id) is not None,
+            "the number of an App, or its client id (Iv…)",
+        ),
         ("GITHUB_PRIVATE_KEY", whole, "GITHUB_APP_ID and GITHUB_PRIVATE_KEY need each other"),
         ("GITHUB_INSTALLATION_ID", of.github.installation_id >= 0, "the number of an installation"),
         ("GITHUB_TOKEN", _maybe_secret(of.github.token), _LONG_ENOUGH),

@@ -104,7 +104,8 @@ class OrderSettings(msgspec.Struct, frozen=True, kw_only=True):
 class GitHubSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The one GitHub that is spoken to."""
 
-    app_id: int = 0
+    app_id: str = ""
+    """Its number, or its client id."""
     private_key: str = ""
     """The PEM text, also when the variable names a file."""
     installation_id: int = 0

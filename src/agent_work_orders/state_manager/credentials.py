@@ -17,8 +17,8 @@ class KeptCredential(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Credentials(Protocol):
-    async def put(self, kept: KeptCredential) -> None:
-        """Instead of what had the name. Durable."""
+    async def put(self, *kept: KeptCredential) -> None:
+        """Instead of what had the names, all of them or none. Durable."""
         ...
 
     async def reseal(self, anew: Callable[[KeptCredential], bytes]) -> int:

@@ -8,7 +8,7 @@ with, is in agent_attempt.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -21,7 +21,7 @@ from agent_work_orders.tools.agent_failure import Waits
 from agent_work_orders.tools.agent_history import Recall
 from agent_work_orders.tools.base_files import base_files
 from agent_work_orders.tools.schema import fields, flag, integer, nullable, text, texts
-from agent_work_orders.tools.tool import JsonObject, ToolContext
+from agent_work_orders.tools.tool import JsonObject, Order, ToolContext
 from agent_work_orders.tools.workspaces import LEFT_OUT, Workspace, Workspaces
 from agent_work_orders.workflow_engine.catalogue import ToolInfo
 
@@ -56,8 +56,11 @@ class Agents:
         env: Mapping[str, str] | None = None,
         waits: Waits | None = None,
         idle_s: float | None = None,
+        may_deliver: Callable[[Order], Awaitable[None]] | None = None,
     ) -> None:
-        """`idle_s`: an agent that says nothing for so long is ended; None: it may be silent."""
+        """`idle_s`: an agent that says nothing for so long is ended; None: it may be silent.
+        `may_deliver` raises where what an agent would make could not be pushed."""
+        self._may_deliver = may_deliver
         self.workspaces = workspaces
         self._idle_s = idle_s
         self._registry = registry
@@ -76,6 +79,8 @@ class Agents:
         max_turns: int | None,
     ) -> JsonObject:
         agent = self._registry.create(ctx.order.agent)
+        if self._may_deliver is not None:
+            await self._may_deliver(ctx.order)
         async with self.workspaces.own(ctx) as workspace:
             tree = await self._base_files(workspace)
             said = prompt(tree)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from agent_work_orders.errors import Refused
+from agent_work_orders.errors import Environmental, Permanent, Refused
 from agent_work_orders.github_integration import verdicts
 from agent_work_orders.github_integration.forge import (
     Annotation,
@@ -30,6 +30,7 @@ FINDINGS = listing(
     message=text("What is the matter"),
     suggestion=nullable(text("Code to put in the line's place")),
 )
+DISMISSED = "A later review of ours found nothing that has to be changed."
 _LEVELS: dict[str, Any] = {"error": "failure", "warning": "warning"}
 
 
@@ -132,6 +133,7 @@ class ReviewPullRequest(HubTool):
             review_id=integer("Its id"),
             number=integer("The pull request"),
             event=text("As what it was posted"),
+            dismissed=integer("How many earlier ones of ours requested changes, and do no more"),
         ),
         risk="medium",
     )
@@ -179,7 +181,21 @@ class ReviewPullRequest(HubTool):
         receipt = await ctx.once(
             key, what="review a pull request", intent={"number": about}, look=look, do=do
         )
-        return {**receipt, "number": about, "event": review.event}
+        dismissed = 0
+        if event == "COMMENT":
+            dismissed = await self._take_back(ctx, hub, repository, about)
+        return {**receipt, "number": about, "event": review.event, "dismissed": dismissed}
+
+    async def _take_back(
+        self, ctx: ToolContext, hub: Hub, repository: Repository, about: int
+    ) -> int:
+        """What we asked to be changed is changed: nothing of ours keeps it from being merged. Where
+        we may not (a protected branch names who may), the review stands all the same."""
+        try:
+            return await hub.dismiss_reviews(repository, about, DISMISSED)
+        except (Permanent, Environmental) as error:
+            ctx.log("github_dismissal_refused", level="warning", error=str(error))
+            return 0
 
     def _comment(self, finding: JsonObject) -> LineComment:
         said = [f"**{finding.get('severity', 'info')}**: {finding.get('message', '')}"]

@@ -48,6 +48,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """For this order's agent tasks, instead of the workflow's limit."""
     workflow: str
     workflow_kind: str = "custom"
+    delivers: bool = False
+    """Whether its workflow pushes: then that is possible before an agent is paid."""
     prompt: str = ""
     github_issue_number: str | None = None
     title: str = ""

@@ -6,7 +6,7 @@ data directory. `LiveContext` is that with an engine at work: what steers orders
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -15,6 +15,7 @@ from agent_work_orders.agent_executor.registry import Registry
 from agent_work_orders.clock import Clock
 from agent_work_orders.engines.engine import Engine, Runs
 from agent_work_orders.engines.perform import Log
+from agent_work_orders.github_integration.account import Remark
 from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.github_integration.hook import Hook
 from agent_work_orders.github_integration.local_forge import LocalForge
@@ -53,6 +54,8 @@ class GitHubLink(msgspec.Struct, frozen=True, kw_only=True):
     quota_report: Callable[[], QuotaReport]
     hook: Hook | None = None
     """Of the App, where deliveries that failed can be asked for again."""
+    check: Callable[[], Awaitable[Sequence[Remark]]] | None = None
+    """Whether GitHub takes our credentials, and what they lack."""
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):

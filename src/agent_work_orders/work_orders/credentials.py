@@ -24,6 +24,8 @@ from agent_work_orders.security.vault import KEY_BYTES, KEY_FILE, Vault
 from agent_work_orders.state_manager.credentials import KeptCredential
 from agent_work_orders.work_orders.context import Context
 
+PUBLIC = ("GITHUB_APP_ID",)
+"""Kept beside the secrets that it belongs to; none itself."""
 MAX_CHARS = 32_768
 """An RSA key of 8,192 bits takes 6,400."""
 LEAST_DIFFERENT = 5
@@ -36,16 +38,29 @@ _WORDS = frozenset(
 async def keep(context: Context, name: str, secret: str, *, keys: str = "") -> KeptCredential:
     """`keys` are those of the environment; without, the data directory's are used (and made).
     Refused `credential_weak`."""
-    check(name, secret)
+    return (await keep_all(context, {name: secret}, keys=keys))[0]
+
+
+async def keep_all(
+    context: Context, secrets: Mapping[str, str], *, keys: str = ""
+) -> list[KeptCredential]:
+    """All of them or none: an App's number is worth nothing without its key."""
+    for name, secret in secrets.items():
+        if name not in PUBLIC:
+            check(name, secret)
     vault = Vault(_ring(context.home, keys))
-    kept = KeptCredential(
-        name=name,
-        sealed=vault.seal(name, secret),
-        last4=secret.rstrip()[-4:] if "\n" not in secret.strip() else "PEM",
-        changed_at_ms=context.clock.now_ms(),
-    )
-    await context.store.credentials.put(kept)
-    await _note(context, "credential.set", name, {})
+    kept = [
+        KeptCredential(
+            name=name,
+            sealed=vault.seal(name, secret),
+            last4=secret.rstrip()[-4:] if "\n" not in secret.strip() else "PEM",
+            changed_at_ms=context.clock.now_ms(),
+        )
+        for name, secret in secrets.items()
+    ]
+    await context.store.credentials.put(*kept)
+    for name in secrets:
+        await _note(context, "credential.set", name, {})
     return kept
 
 

@@ -41,6 +41,7 @@ _UNTYPED = (
     "inputs", "agent", "workflow_source", "workflow_type", "idempotency_key", "pipeline_task",
     "github",
 )  # fmt: skip
+_DELIVERING = ("git.push", "forge.open_pull_request")
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -153,6 +154,7 @@ def _order(context: Context, new: NewOrder, origin: RepositoryUrl, compiled: Com
         agent_timeout_s=check_timeout(new.agent_timeout_s),
         workflow=compiled.plan.name,
         workflow_kind=compiled.plan.kind,
+        delivers=any(task.uses in _DELIVERING for task in plans.by_pattern(compiled.plan).values()),
         prompt=prompt,
         github_issue_number=issue,
         title=title or (commit_message.one_line(prompt)[:TITLE_LIMIT_CHARS] if prompt else ""),

@@ -70,7 +70,7 @@ def check_kind(call: Call) -> None:
     """Whether this kind of credential can ask for this at all."""
     kind, by = call.actor.kind, call.route.by
     writing = call.route.method != "GET"
-    refusals.SIGN_IN.when(kind == "nobody" and (writing or by != "any"))
+    refusals.SIGN_IN.when(kind == "nobody" and by != "open" and (writing or by != "any"))
     if kind == "installation":
         own = call.world.installations.get(call.actor.installation_id or 0)
         refusals.SUSPENDED.when(own is not None and own.suspended_ms is not None)

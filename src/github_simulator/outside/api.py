@@ -23,6 +23,7 @@ from github_simulator.outside.deliveries import Deliveries
 from github_simulator.outside.faults import Fault, Faults
 from github_simulator.outside.limits import Exceeded, Limits, pool_of
 from github_simulator.outside.records import Asked, Requests
+from github_simulator.outside.web_pages import WebPages
 from github_simulator.outside.wire import (
     BODY_LIMIT_BYTES,
     Exchange,
@@ -50,6 +51,7 @@ class Api:
         limits: Limits,
         faults: Faults,
         requests: Requests,
+        pages: WebPages,
     ) -> None:
         self._world = world
         self._credentials = credentials
@@ -58,7 +60,9 @@ class Api:
         self._requests = requests
         # How long GitHub takes for an answer.
         self.latency_s = 0.0
-        self._router = routes.Router((*routes.ROUTES, *AppRoutes(credentials, deliveries).routes()))
+        self._router = routes.Router(
+            (*routes.ROUTES, *AppRoutes(credentials, deliveries, pages).routes())
+        )
 
     async def serve(self, exchange: Exchange, path: str) -> None:
         """`path` without the prefix of an enterprise server."""

@@ -17,6 +17,7 @@ from github_simulator.changes import founding
 from github_simulator.outside import door_rules as rules
 from github_simulator.outside.credentials import Credentials, allows, reach
 from github_simulator.outside.deliveries import Deliveries, Delivery
+from github_simulator.outside.web_pages import WebPages
 from github_simulator.shapes import people, repo
 from github_simulator.things.accounts import Installation
 from github_simulator.things.stamps import stamp
@@ -45,7 +46,8 @@ Row = tuple[str, str, str, Handler, tuple[Field, ...]]
 
 
 class AppRoutes:
-    def __init__(self, credentials: Credentials, deliveries: Deliveries) -> None:
+    def __init__(self, credentials: Credentials, deliveries: Deliveries, pages: WebPages) -> None:
+        self._pages = pages
         self._credentials = credentials
         self._deliveries = deliveries
 
@@ -69,7 +71,14 @@ class AppRoutes:
             handler=self._revoke,
             by="installation",
         )
-        return (*made, revoking)
+        converting = Route(
+            method="POST",
+            template="/app-manifests/{code}/conversions",
+            operation="apps/create-from-manifest",
+            handler=self._pages.convert,
+            by="open",
+        )
+        return (*made, revoking, converting)
 
     def _of_installations(self) -> tuple[Row, ...]:
         one = "/app/installations/{installation_id}"

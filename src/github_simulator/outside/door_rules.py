@@ -104,6 +104,8 @@ EMPTY_SELECTION = _rule(
     f"{_TOKEN}: repositories are narrowed, not taken away",
 )
 
+NO_SUCH_CODE = _rule("no_such_code", 404, "Not Found", "apps/create-from-manifest 404")
+
 # Deliveries.
 NO_DELIVERY = _rule("no_delivery", 404, "Not Found", "apps/get-webhook-delivery 404")
 OLD_DELIVERY = _rule(

@@ -135,7 +135,7 @@ CASES: dict[str, Case] = {
     "token_empty_selection": none_at_all,
 }
 # Without them there is nothing that could be answered; other tests see their 404.
-NOTHING_LEFT = {"token_not_installed", "no_delivery"}
+NOTHING_LEFT = {"token_not_installed", "no_delivery", "no_such_code"}
 
 
 def test_every_rule_has_a_case_and_cites_its_source() -> None:

@@ -30,6 +30,9 @@ def github(
             "--folder", help="Where repositories and key are kept.  [default: a temporary one]"
         ),
     ] = None,
+    no_app: Annotated[
+        bool, typer.Option("--no-app", help="Without an App: to rehearse `awo github setup`.")
+    ] = False,
     webhook_url: Annotated[
         str, typer.Option("--webhook-url", help="Where the App's webhooks go.")
     ] = WEBHOOK,
@@ -53,7 +56,9 @@ def github(
     }
 
     def ready(cast: Cast) -> None:
-        _tell(cast, as_json)
+        script = Path(cast.folder) / "script.yaml"
+        script.write_text(material("script.yaml"), "utf-8")
+        _tell(cast, script, as_json)
 
     with contextlib.ExitStack() as kept:
         place = folder or Path(
@@ -61,12 +66,17 @@ def github(
         )
         wait_for(
             lambda: stand(
-                place.absolute(), port=port, webhook_url=webhook_url, on_ready=ready, files=files
+                place.absolute(),
+                port=port,
+                webhook_url=webhook_url,
+                on_ready=ready,
+                files=files,
+                with_app=not no_app,
             )
         )
 
 
-def _tell(cast: Cast, as_json: bool) -> None:
+def _tell(cast: Cast, script: Path, as_json: bool) -> None:
     import msgspec
 
     from agent_work_orders.cli.screen import Screen, print_json
@@ -79,9 +89,7 @@ def _tell(cast: Cast, as_json: bool) -> None:
     screen.pairs(
         [
             ("repository", f"{cast.repository}  ({cast.clone_url})"),
-            ("App", f"{cast.app_id}, installation {cast.installation_id}"),
-            ("key", f"in {cast.private_key_file}"),
-            ("webhook secret", cast.webhook_secret),
+            *(_of_app(cast) if cast.app_id else [("App", "none: awo github setup makes one")]),
             ("webhooks", f"to {cast.webhook_url or 'nowhere'}"),
             ("writes", f"{cast.writer}, token {cast.writer_token}"),
             ("reads only", f"{cast.reader}, token {cast.reader_token}"),
@@ -90,9 +98,27 @@ def _tell(cast: Cast, as_json: bool) -> None:
     )
     screen.line()
     screen.heading("Start the product on it")
-    for line in (
-        f"GITHUB_API_URL={cast.url} GITHUB_SERVER_URL={cast.url} \\",
-        f"GITHUB_APP_ID={cast.app_id} GITHUB_PRIVATE_KEY={cast.private_key_file} \\",
-        f"GITHUB_WEBHOOK_SECRET={cast.webhook_secret} awo up",
-    ):
+    here = (
+        f"GITHUB_API_URL={cast.url} GITHUB_SERVER_URL={cast.url} AWO_GIT_ORIGINS={cast.url}",
+        f"AWO_DEFAULT_AGENT=scripted AWO_AGENT_SCRIPT={script}",
+    )
+    if cast.app_id:
+        mine = (
+            f"GITHUB_APP_ID={cast.app_id} GITHUB_PRIVATE_KEY={cast.private_key_file}",
+            f"GITHUB_WEBHOOK_SECRET={cast.webhook_secret} awo up",
+        )
+        lines = [f"{line} \\" for line in (*here, mine[0])] + [mine[1]]
+    else:
+        lines = [f"export {line}" for line in here]
+        lines += [f"awo github setup --org {cast.owner} --webhook-url {WEBHOOK}", "awo up"]
+    for line in lines:
         screen.line(line, indent=2)
+    screen.line("The scripted agent follows a file; leave its line out to use a model.", indent=2)
+
+
+def _of_app(cast: Cast) -> list[tuple[str, str | None]]:
+    return [
+        ("App", f"{cast.app_id}, installation {cast.installation_id}"),
+        ("key", f"in {cast.private_key_file}"),
+        ("webhook secret", cast.webhook_secret),
+    ]

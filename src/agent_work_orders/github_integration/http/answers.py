@@ -131,12 +131,16 @@ def allows(answer: HttpAnswer, credential: Credential) -> bool:
     for alternative in needed.split(";"):
         pairs = [pair.strip().partition("=") for pair in alternative.split(",") if pair.strip()]
         if all(
-            _LEVELS.get(credential.permissions.get(name, ""), 0) >= _LEVELS.get(level, 1)
-            or name == "metadata"
+            reaches(credential.permissions.get(name, ""), level) or name == "metadata"
             for name, _, level in pairs
         ):
             return True
     return False
+
+
+def reaches(have: str, level: str) -> bool:
+    """Whether a permission of this level suffices for that one."""
+    return _LEVELS.get(have, 0) >= _LEVELS.get(level, 1)
 
 
 def _sign_on_needed(what: str, header: str, context: dict[str, Any]) -> Environmental:

@@ -128,7 +128,7 @@ class Exchange:
             raise Lost(_words(error)) from None
 
     async def _send(self, request: HttpRequest, credential: Credential) -> HttpAnswer:
-        headers = {"authorization": f"Bearer {credential.token}"}
+        headers = {"authorization": f"Bearer {credential.token}"} if credential.token else {}
         if request.body is not None:
             headers["content-type"] = "application/json"
         if request.etag:

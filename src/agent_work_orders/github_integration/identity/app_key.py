@@ -19,7 +19,7 @@ SMALLEST_BITS = 2_048
 
 
 class AppKey:
-    def __init__(self, app_id: int, pem: str) -> None:
+    def __init__(self, app_id: int | str, pem: str) -> None:
         """Refused `setting_invalid` when the text is no RSA key."""
         self.app_id = app_id
         signer = rsa_signer.read(pem, SMALLEST_BITS)

@@ -31,9 +31,14 @@ def carries(body: str | None, key: str) -> bool:
     return body is not None and marker(key) in body
 
 
+def any_of_ours(body: str | None) -> bool:
+    """Whether it carries a marker at all."""
+    return body is not None and "<!-- awo:" in body
+
+
 def of_another(body: str | None, key: str) -> bool:
     """Whether it carries a marker, and not this key's."""
-    return body is not None and "<!-- awo:" in body and not carries(body, key)
+    return any_of_ours(body) and not carries(body, key)
 
 
 def fingerprint(text: str | None) -> str:

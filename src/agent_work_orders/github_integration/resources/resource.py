@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -35,6 +35,9 @@ class Resource:
         self._public_url = public_url
         self._priority = priority
         self._sleep = sleep
+
+    async def need(self, repository: Repository, permissions: Mapping[str, str]) -> None:
+        await self._transport.need(repository, permissions)
 
     async def our_login(self) -> str:
         return await self._transport.account()

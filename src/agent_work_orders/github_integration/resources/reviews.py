@@ -20,6 +20,7 @@ from agent_work_orders.github_integration.resources.pulls import Pulls
 # More in one review are not read by anybody; the rest goes into the body.
 COMMENTS_LIMIT = 50
 THREAD_PAGES = 30
+_MOVED = "This was read at `{}`; the branch was moved to `{}` meanwhile."
 
 _THREADS = """\
 query($owner: String!, $name: String!, $number: Int!, $after: String) {
@@ -68,13 +69,32 @@ class Reviews(Pulls):
         try:
             made = await self._send("POST", repository, path, body, creates=True)
         except Permanent as error:
-            if error.context.get("status") != 422 or not fitting:
+            if error.context.get("status") != 422:
                 raise
-            # The diff has changed since it was read: the service refuses all for one line.
+            now = (await self._pull(repository, number)).head.sha
+            if not fitting and now == review.head_sha:
+                raise
+            # The diff has changed since it was read: the service refuses all for one line, or for
+            # a commit that a force-push took out.
+            said = _with_others(review.body, review.comments)
+            if now != review.head_sha:
+                body["commit_id"] = now
+                said = f"{_MOVED.format(review.head_sha[:12], now[:12])}\n\n{said}"
             body["comments"] = []
-            body["body"] = self._seal(_with_others(review.body, review.comments), key)
+            body["body"] = self._seal(said, key)
             made = await self._send("POST", repository, path, body, creates=True)
         return wire.written(made, wire.Review).id
+
+    async def dismiss_reviews(self, repository: Repository, number: int, reason: str) -> int:
+        path, dismissed = f"pulls/{number}/reviews", 0
+        for one in await self._pages(repository, path, wire.Review):
+            # A plain token's account has reviews of a person too: ours are marked.
+            ours = markers.any_of_ours(one.body) and await self._ours(one.user)
+            if ours and one.state == "CHANGES_REQUESTED":
+                said = {"message": reason, "event": "DISMISS"}
+                await self._send("PUT", repository, f"{path}/{one.id}/dismissals", said)
+                dismissed += 1
+        return dismissed
 
     async def threads(self, repository: Repository, number: int) -> list[Thread]:
         owner, _, name = repository.full_name.partition("/")

@@ -137,6 +137,7 @@ class Review(msgspec.Struct, frozen=True):
     id: int
     user: User | None = None
     body: str | None = None
+    state: str = ""
 
 
 class File(msgspec.Struct, frozen=True):

@@ -24,10 +24,10 @@ class SqliteCredentials:
         self._writer = writer
         self._readers = readers
 
-    async def put(self, kept: KeptCredential) -> None:
-        row = _row(kept)
+    async def put(self, *kept: KeptCredential) -> None:
+        rows = [_row(one) for one in kept]
         await self._writer.submit(
-            lambda connection: connection.execute(_SQL["put_credential"], row)
+            lambda connection: connection.executemany(_SQL["put_credential"], rows)
         )
 
     async def reseal(self, anew: Callable[[KeptCredential], bytes]) -> int:

@@ -112,8 +112,8 @@ class MemoryCredentials:
     def __init__(self) -> None:
         self._kept: dict[str, KeptCredential] = {}
 
-    async def put(self, kept: KeptCredential) -> None:
-        self._kept[kept.name] = kept
+    async def put(self, *kept: KeptCredential) -> None:
+        self._kept |= {one.name: one for one in kept}
 
     async def reseal(self, anew: Callable[[KeptCredential], bytes]) -> int:
         fresh = {name: replace(one, sealed=anew(one)) for name, one in self._kept.items()}

@@ -90,6 +90,12 @@ class SimulatedTransport:
         data: dict[str, Any] = body["data"]
         return data
 
+    async def need(self, repository: Repository, permissions: Mapping[str, str]) -> None:
+        have = self._actor.permissions
+        lacking = [name for name in permissions if have.get(name) != "write"]
+        if lacking:
+            raise Environmental("github_permission_missing", ", ".join(lacking), hint="x")
+
     async def account(self) -> str:
         return self._login
 
