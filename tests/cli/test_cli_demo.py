@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def shape(text: str) -> list[str]:
+    """What is the same in every run: without ids, times, places, and what only a pipe gets."""
+    for pattern, said in (
+        (r"wo-[a-z2-7]{16}|wo-[a-z2-7]{8}", "ORDER"),
+        (r"\b[0-9a-f]{7}\b", "COMMIT"),
+        (r"\d+\.\d s", "TIME"),
+        (r"/\S*(awo-demo-)\w+/", r"\1/"),
+        (r"sample-[0-9a-f]{16}", "KEY"),
+        (r" \(tests\.\S+\)", ""),
+    ):
+        text = re.sub(pattern, said, text)
+    return [line for line in text.splitlines() if not line.startswith("  started ")]
+
+
+def test_the_readme_shows_what_it_says(awo: Any) -> None:
+    done = awo("demo", "--folder", str(awo.folder), AWO_HOME="")
+    assert done.code == 0, done.out + done.err
+    shown = README.read_text("utf-8").split("$ make demo\n", 1)[1].split("\n```", 1)[0]
+    assert shape(done.out.split("\n\nLook at it", 1)[0]) == shape(shown)
 
 
 @pytest.mark.slow

@@ -126,10 +126,30 @@ def test_who_works_answers_other_terminals_and_a_browser(awo: Any, terminal: Any
     assert address.startswith(url)
     with httpx.Client(base_url=url, trust_env=False) as browser:
         secret = browser.post("/api/session", json={"token": token}).json()["page_secret"]
-        page = {"X-AWO-Page": secret}
-        found = browser.get(f"/api/agent-work-orders/{order}", headers=page).json()
+        page = {"X-AWO-Page": secret, "Origin": url}
+        orders = "/api/agent-work-orders"
+        found = browser.get(f"{orders}/{order}", headers=page).json()
         assert found["agent_work_order"]["status"] == "running"
-        assert browser.get("/api/agent-work-orders").status_code == 401
+        assert browser.get(orders).status_code == 401
+        said = {"agent_work_order_id": order, "prompt_text": "And the docs"}
+        assert browser.post(f"{orders}/{order}/prompt", json=said, headers=page).is_success
+        another = {
+            "repository_url": str(awo.folder / "repo"),
+            "workflow_source": GATE,
+            "initial_prompt": "Go",
+            "agent": {"name": "command", "argv": [awo.agent("echo x >> calc.py", "quick")]},
+        }
+        made = browser.post(orders, json=another, headers=page).json()["agent_work_order"]
+        fourth = made["agent_work_order_id"]
+
+        def asked() -> Any:
+            return browser.get(f"{orders}/{fourth}/approvals", headers=page).json()["approvals"]
+
+        wait_until(asked)
+        one, body = asked()[0]["approval_id"], {"subject_hash": asked()[0]["subject_hash"]}
+        assert browser.post(f"/api/approvals/{one}/approve", json=body, headers=page).is_success
+        stopped = browser.post(f"{orders}/{fourth}/cancel", headers=page)
+        assert stopped.is_success or stopped.json()["code"] == "order_state_conflict"
 
     first.go.touch()
     code, out, err = first.end()

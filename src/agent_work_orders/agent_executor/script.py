@@ -201,7 +201,7 @@ def _invalid(problem: str, line: int) -> Refused:
     return Refused(
         "script_invalid",
         f"The agent script is wrong in line {line}: {problem}",
-        hint="See the documentation of the scripted agent for the form of a script.",
+        hint="See docs/scripted-agent.md for the form of a script.",
         field="script",
         line=line,
     )

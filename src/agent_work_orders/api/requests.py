@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from agent_work_orders.errors import BadRequest, Refused
+from agent_work_orders.work_orders import keys
 from agent_work_orders.work_orders.submit import PROMPT_LIMIT_CHARS, NewOrder
 
 Text = Annotated[str, Field(max_length=64 * 1024)]
@@ -152,9 +153,7 @@ class ValidateWorkflowRequest(Sent):
 
 
 class CreateKeyRequest(Sent):
-    name: Annotated[
-        str, Field(min_length=1, max_length=80, pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._@-]*$")
-    ]
+    name: Annotated[str, Field(min_length=1, max_length=keys.NAME_LIMIT_CHARS, pattern=keys.NAME)]
     role: Literal["viewer", "operator", "approver", "admin"]
     repositories: list[Url] | None = Field(
         None, max_length=200, description="Addresses it may see and use; all if left out"

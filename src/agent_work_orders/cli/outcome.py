@@ -147,6 +147,7 @@ def say(told: Told, *, as_json: bool) -> None:
 
 
 _FLAGS = {
+    "AWO_HOME": "--home or AWO_HOME",
     "repository_url": "--repo",
     "workflow_type": "--workflow",
     "workflow_source": "--workflow",

@@ -115,6 +115,21 @@ def prompt(given: str | None) -> str | None:
     return text
 
 
+def folder(given: Path, flag: str) -> Path:
+    """A folder to work in, made if it is not there."""
+    place = given.expanduser().absolute()
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Told(
+            "folder_unusable",
+            f"{given} cannot be used as a folder ({error.strerror})",
+            hint="Name a folder that exists, or can be made",
+            field=flag,
+        ) from None
+    return place
+
+
 def agent(asked: Asked) -> dict[str, Any] | None:
     name = asked.agent
     if name is None:

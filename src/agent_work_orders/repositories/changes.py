@@ -91,7 +91,7 @@ class Changes:
     ) -> Diff:
         """A patch as text. No external diff, text conversion or colour, whatever attributes say.
         With `binary` it can be applied, whatever the files hold; else people can read it."""
-        form = ["--binary", "--full-index"] if binary else []
+        form = ["--binary"] if binary else []
         answer = await self.git.run(
             "make the diff",
             ["diff-tree", "-r", "-p", *form, *RENAMES, *NO_PROGRAMS, *_trees(base, head)],

@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from agent_work_orders.errors import Conflict
+from agent_work_orders.errors import Conflict, Refused
 from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.repositories.refname import check_branch
 
@@ -16,14 +16,22 @@ _KNOWN = ("+refs/remotes/origin/*:refs/remotes/origin/*", "+refs/tags/*:refs/tag
 
 async def check_out(mirror: Mirror, ref: str, branch: str, folder: Path, origin: str) -> None:
     """A repository of its own at `folder`, with `branch` at the reference and `origin` as remote;
-    there whole or not at all. Conflict `folder_in_use` unless it is empty or not there."""
+    there whole or not at all. Conflict `folder_in_use` unless it is empty or not there;
+    Refused `folder_unusable`."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Conflict(
             "folder_in_use", f"{folder} is there and not empty", hint="Name another folder."
         )
     making = folder.with_name(f".{folder.name}.making")
     shutil.rmtree(making, ignore_errors=True)
-    making.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        making.mkdir(parents=True)
+    except OSError as error:
+        raise Refused(
+            "folder_unusable",
+            f"{folder} cannot be made ({error.strerror})",
+            hint="Name another folder.",
+        ) from error
     git, inside = mirror.git, making / ".git"
     what = "check out the order's work"
     try:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -131,6 +130,8 @@ def _is_ours(folder: Path) -> bool:
 
 def _came_with(root: Path, folder: Path) -> bool:
     """Whether git tracks it: then whoever made the repository chose what is in it."""
+    import subprocess  # for old ones only; every command waits for what stands at the top
+
     names = [str((folder / name).relative_to(root)) for name in _OURS]
     try:
         done = subprocess.run(

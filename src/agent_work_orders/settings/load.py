@@ -93,7 +93,18 @@ def _home(text: str) -> Path:
     long = len(os.fsencode(text)) > 4_095 or any(len(os.fsencode(p)) > 255 for p in text.split("/"))
     if long or not text.isprintable() or "://" in text:
         raise invalid("AWO_HOME", "the path of a folder", text)
-    return Path(text).absolute()
+    place = Path(text).absolute()
+    if not _is_or_may_be_folder(place):
+        raise invalid("AWO_HOME", "a file stands there, and it is to be a folder", text)
+    return place
+
+
+def _is_or_may_be_folder(place: Path) -> bool:
+    try:
+        there = next(one for one in (place, *place.parents) if os.path.lexists(one))
+    except OSError:
+        return False
+    return there.is_dir()
 
 
 def _mcp_config(path: str) -> str:

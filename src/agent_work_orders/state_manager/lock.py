@@ -14,7 +14,8 @@ from pathlib import Path
 import msgspec
 
 from agent_work_orders.clock import iso
-from agent_work_orders.errors import Conflict, Environmental
+from agent_work_orders.errors import Conflict
+from agent_work_orders.state_manager.files import data_directory
 
 LOCK_NAME = "owner.lock"
 _CONTENT_LIMIT_BYTES = 4096
@@ -46,12 +47,7 @@ class OwnerLock:
             home.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(home / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise Environmental(
-                "data_directory_unusable",
-                f"cannot write into {home} ({error.strerror})",
-                hint="Give this user a writable AWO_HOME with free space; restore nothing yet: "
-                "the data in it was not touched.",
-            ) from error
+            raise data_directory.unusable(home, error) from error
         if not _lock(descriptor):
             holder = _content(descriptor)
             os.close(descriptor)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agent_work_orders.errors import Refused
 from agent_work_orders.repositories import url
 from agent_work_orders.security.roles import Caller, Role
 from agent_work_orders.state_manager.keys import ApiKey
 from agent_work_orders.work_orders.context import Context
 
+NAME = r"^[A-Za-z0-9][A-Za-z0-9 ._@-]*$"
+NAME_LIMIT_CHARS = 80
+"""For people who read lists and the audit log."""
 _REPOSITORY_KEY = re.compile(r"[a-z0-9-]{1,41}-[0-9a-f]{16}")
 
 
@@ -18,6 +22,13 @@ async def create(
 ) -> tuple[ApiKey, str]:
     """The key and its token, which is told only here. `repositories` are keys or addresses; None
     sees all."""
+    if len(name) > NAME_LIMIT_CHARS or not re.fullmatch(NAME, name):
+        raise Refused(
+            "key_name_invalid",
+            f"A key's name has 1 to {NAME_LIMIT_CHARS} letters, digits, spaces and . _ @ -",
+            hint="Say whose it is: a person or a program.",
+            field="name",
+        )
     scope = None if repositories is None else [repository_key(context, one) for one in repositories]
     key, token = await context.store.keys.create(name, role, repositories=scope)
     details = {"name": key.name, "role": key.role, "repositories": scope}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agent_work_orders.cli import options
+from agent_work_orders.cli import completion, options
 from agent_work_orders.cli.outcome import guarded, wait_for
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ Which = Annotated[
     typer.Argument(
         metavar="[APPROVAL|ORDER]",
         help="An approval's id, or an order with one open approval. Without it, lists them.",
+        autocompletion=completion.orders,
     ),
 ]
 Comment = Annotated[str, typer.Option("--comment", "-m", help="Why.")]

@@ -36,13 +36,17 @@ def demo(
     Uses a data directory of its own unless AWO_HOME is set. Exits 0 only when the order completed
     and git shows it.
     """
+    from agent_work_orders import settings as setting
     from agent_work_orders.cli.screen import Screen
 
     screen = Screen(quiet=as_json)
+    if home is not None:
+        setting.load(home=home)  # said before a sample is made
+    made = _fresh(folder)
     if on_github:
-        wait_for(lambda: _demo_on_github(_fresh(folder), as_json, screen))
+        wait_for(lambda: _demo_on_github(made, as_json, screen))
         return
-    raise typer.Exit(wait_for(lambda: _demo(_fresh(folder), home, as_json, screen)))
+    raise typer.Exit(wait_for(lambda: _demo(made, home, as_json, screen)))
 
 
 async def _demo_on_github(folder: Path, as_json: bool, screen: Screen) -> None:
@@ -88,11 +92,12 @@ async def _demo(folder: Path, home: Path | None, as_json: bool, screen: Screen) 
 def _fresh(folder: Path | None) -> Path:
     import tempfile
 
+    from agent_work_orders.cli import request
+
     if folder is None:
         made = Path(tempfile.mkdtemp(prefix="awo-demo-"))
     else:
-        folder.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix="awo-demo-", dir=folder.absolute()))
+        made = Path(tempfile.mkdtemp(prefix="awo-demo-", dir=request.folder(folder, "--folder")))
     # When this runs as root, agents run as another user who must be able to pass.
     made.chmod(0o755)
     return made

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agent_work_orders.cli import options
+from agent_work_orders.cli import completion, options
 from agent_work_orders.cli.outcome import guarded, wait_for
 
 if TYPE_CHECKING:
@@ -21,7 +21,14 @@ PRINTED = ("stdout", "stderr", "output", "summary", "text")
 @guarded
 def output(
     order: options.Order,
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The task, as `awo show` names it.")],
+    task: Annotated[
+        str,
+        typer.Argument(
+            metavar="TASK",
+            help="The task, as `awo show` names it.",
+            autocompletion=completion.tasks,
+        ),
+    ],
     home: options.Home = None,
     url: options.Url = None,
     as_json: options.Json = False,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agent_work_orders.cli import options
+from agent_work_orders.cli import completion, options
 from agent_work_orders.cli.outcome import guarded, wait_for
 
 if TYPE_CHECKING:
@@ -20,13 +20,24 @@ if TYPE_CHECKING:
 def list_orders(
     status: Annotated[
         list[str] | None,
-        typer.Option("--status", metavar="STATUS", help="Only these; may be repeated."),
+        typer.Option(
+            "--status",
+            metavar="STATUS",
+            help="Only these; may be repeated.",
+            autocompletion=completion.statuses,
+        ),
     ] = None,
     repo: Annotated[
         str | None, typer.Option("--repo", metavar="URL_OR_PATH", help="Only of this repository.")
     ] = None,
     workflow: Annotated[
-        str | None, typer.Option("--workflow", metavar="NAME", help="Only of this workflow.")
+        str | None,
+        typer.Option(
+            "--workflow",
+            metavar="NAME",
+            help="Only of this workflow.",
+            autocompletion=completion.workflows,
+        ),
     ] = None,
     search: Annotated[
         str | None, typer.Option("--search", metavar="TEXT", help="In id, prompt, branch, issue.")
@@ -333,13 +344,12 @@ def _status_of(order: Json) -> str:
 def _check_status(given: list[str]) -> None:
     from agent_work_orders.cli.outcome import Told
 
-    known = ("pending", "running", "paused", "waiting", "completed", "failed", "cancelled")
     for one in given:
-        if one not in known:
+        if one not in completion.STATUSES:
             raise Told(
                 "status_invalid",
                 f"{one!r} is not a status",
-                hint=", ".join(known),
+                hint=", ".join(completion.STATUSES),
                 field="--status",
             )
 

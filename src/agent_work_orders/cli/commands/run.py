@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agent_work_orders.cli import options
+from agent_work_orders.cli import completion, options
 from agent_work_orders.cli.outcome import guarded, wait_for
 from agent_work_orders.sandbox_manager.sandbox_types import SANDBOX_TYPES
 
@@ -73,7 +73,13 @@ def run(
     prompt: Prompt = None,
     repo: Repo = None,
     workflow: Annotated[
-        str, typer.Option("--workflow", metavar="NAME_OR_FILE", help="What is done.")
+        str,
+        typer.Option(
+            "--workflow",
+            metavar="NAME_OR_FILE",
+            help="What is done.",
+            autocompletion=completion.workflows,
+        ),
     ] = "agent_workflow_plan_build_test",
     sandbox: Sandbox = None,
     agent: Agent = None,

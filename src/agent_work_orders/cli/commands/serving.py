@@ -23,7 +23,10 @@ def up(
         typer.Option("--host", help="Where to listen.  [AWO_HOST, default: 127.0.0.1]"),
     ] = None,
     port: Annotated[
-        int | None, typer.Option("--port", help="0 takes a free one.  [AWO_PORT, default: 8420]")
+        int | None,
+        typer.Option(
+            "--port", min=0, max=65_535, help="0 takes a free one.  [AWO_PORT, default: 8420]"
+        ),
     ] = None,
     home: options.Home = None,
     no_open: NoOpen = False,

@@ -23,7 +23,9 @@ WEBHOOK = "http://127.0.0.1:8420/webhook/github"
 @app.command("github")
 @guarded
 def github(
-    port: Annotated[int, typer.Option("--port", help="0 takes a free one.")] = 8421,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65_535, help="0 takes a free one.")
+    ] = 8421,
     folder: Annotated[
         Path | None,
         typer.Option(
@@ -46,6 +48,7 @@ def github(
     import contextlib
     import tempfile
 
+    from agent_work_orders.cli import request
     from agent_work_orders.cli.demo.sample import material
     from agent_work_orders.workflow_engine import yaml_source
     from github_simulator.standing import stand
@@ -61,9 +64,10 @@ def github(
         _tell(cast, script, as_json)
 
     with contextlib.ExitStack() as kept:
-        place = folder or Path(
-            kept.enter_context(tempfile.TemporaryDirectory(prefix="awo-github-"))
-        )
+        if folder is not None:
+            place = request.folder(folder, "--folder")
+        else:
+            place = Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="awo-github-")))
         wait_for(
             lambda: stand(
                 place.absolute(),

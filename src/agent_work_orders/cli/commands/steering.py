@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agent_work_orders.cli import options
+from agent_work_orders.cli import completion, options
 from agent_work_orders.cli.outcome import guarded, wait_for
 
 if TYPE_CHECKING:
@@ -87,7 +87,12 @@ def retry(
     order: options.Order,
     from_task: Annotated[
         str | None,
-        typer.Option("--from", metavar="TASK", help="Again from this task on; else what failed."),
+        typer.Option(
+            "--from",
+            metavar="TASK",
+            help="Again from this task on; else what failed.",
+            autocompletion=completion.tasks,
+        ),
     ] = None,
     message: Annotated[
         str,
@@ -132,7 +137,14 @@ def rollback(
 @guarded
 def override(
     order: options.Order,
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The task, as `awo show` names it.")],
+    task: Annotated[
+        str,
+        typer.Argument(
+            metavar="TASK",
+            help="The task, as `awo show` names it.",
+            autocompletion=completion.tasks,
+        ),
+    ],
     action: Annotated[str, typer.Argument(metavar="skip|succeed|retry")],
     output: Annotated[
         list[str] | None,

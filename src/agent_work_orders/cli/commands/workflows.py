@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agent_work_orders.cli import options
+from agent_work_orders.cli import completion, options
 from agent_work_orders.cli.commands import run as running
 from agent_work_orders.cli.outcome import guarded, wait_for
 
@@ -41,7 +41,7 @@ def list_workflows(
 @app.command("show")
 @guarded
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME")],
+    name: Annotated[str, typer.Argument(metavar="NAME", autocompletion=completion.workflows)],
     home: options.Home = None,
     url: options.Url = None,
     as_json: options.Json = False,
