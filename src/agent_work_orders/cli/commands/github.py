@@ -69,13 +69,13 @@ def setup(
         patience_s=patience_s,
         again=again,
     )
-    made = wait_for(github_setup.set_up(home, asked, tell))
+    made = wait_for(lambda: github_setup.set_up(home, asked, tell))
     install = f"{made.html_url}/installations/new"
     screen.marked("ok", f"App {made.slug} ({made.id}) is made; its key is sealed here", indent=0)
     print(f"Install it: {install}", file=sys.stderr, flush=True)
     if not no_open and screen.terminal:
         browser.show(install)
-    found = wait_for(github_setup.until_installed(home, patience_s))
+    found = wait_for(lambda: github_setup.until_installed(home, patience_s))
     if as_json:
         app_told = {"id": made.id, "slug": made.slug, "install_url": install}
         print_json({"app": app_told, **_document(found)})
@@ -96,7 +96,7 @@ def check(home: options.Home = None, as_json: options.Json = False) -> None:
     from agent_work_orders.cli import github_setup
     from agent_work_orders.cli.screen import Screen, print_json
 
-    found = wait_for(github_setup.check(home))
+    found = wait_for(lambda: github_setup.check(home))
     if as_json:
         print_json(_document(found))
     else:
