@@ -114,7 +114,8 @@ def reliability() -> str:
         NOTE,
         "",
         f"{len(covers)} of {total} rows have a test. A row without one is not built yet, or not",
-        "proven: take it as not covered. Tests marked *slow* run in `make test-all` and in CI.",
+        "proven: take it as not covered. Tests marked *slow* run in `make test-all` and in CI,",
+        "those of `web/e2e` in `make e2e` and in CI.",
     ]
     for group, rows in catalogue.items():
         lines += ["", f"## {group}", "", "| Id | Fault | Tests |", "| --- | --- | --- |"]

@@ -18,6 +18,8 @@ TESTS = ROOT / "tests"
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[_.][a-z0-9]+)*")
 _SETTING = re.compile(r"AWO_[A-Z0-9_]+")
+# A test in a browser: its title, and the row of the catalogue as its tag.
+_TAGGED = re.compile(r'test\(\s*["`]([^"`]+)["`],\s*\{ tag: "@([A-Z]\d+)" \}')
 _LEVELS = {"debug", "info", "warning", "error", "exception", "critical"}
 _TREE_ROOT = "AgentWorkOrdersError"
 
@@ -146,12 +148,17 @@ def faults() -> dict[str, dict[str, str]]:
 
 
 def covers() -> list[Cover]:
-    """Every use of the `fault` mark, in the tests and in the shipped conformance suites."""
+    """Every use of the `fault` mark, in the tests and in the shipped conformance suites, and every
+    such tag of a test in a browser."""
     found: set[Cover] = set()
     for module in modules(TESTS, SOURCE / "testing"):
         for names, call, slow in _marks(module.tree, (), False):
             test = "::".join((module.where, *names))
             found.update(Cover(code, test, slow) for code in map(_text, call.args) if code)
+    for spec in sorted((ROOT / "web/e2e/specs").glob("*.spec.ts")):
+        where = spec.relative_to(ROOT).as_posix()
+        for title, code in _TAGGED.findall(spec.read_text(encoding="utf-8")):
+            found.add(Cover(code, f"{where}::{title}", False))
     return sorted(found)
 
 

@@ -46,7 +46,7 @@ export class OrderView {
       const note = () => {
         for (const node of document.querySelectorAll<HTMLElement>("[data-task]")) {
           const states = (seen[node.dataset["task"] ?? ""] ??= []);
-          const word = node.getAttribute("aria-label")?.split(", ")[1] ?? node.innerText;
+          const word = node.dataset["state"] ?? node.innerText;
           if (states.at(-1) !== word) states.push(word);
         }
       };

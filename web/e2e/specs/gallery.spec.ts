@@ -1,9 +1,10 @@
 /**
  * Every page, photographed in both themes and on a phone: full, empty and in error; examined by
- * axe in both themes each time; and never wider than a phone.
+ * all of axe's rules in both themes, in forced colours and on the phone; never wider than that.
  */
 
 import AxeBuilder from "@axe-core/playwright";
+import axe from "axe-core";
 import type { BrowserContext, Page, TestInfo } from "@playwright/test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -27,12 +28,15 @@ async function shoot(page: Page, info: TestInfo, shot: Omit<Shot, "file">): Prom
   photographed(info, { ...shot, file });
 }
 
-/** By every rule. */
+/** Every rule that axe has: also those that are off or experimental unless they are asked for. */
+const EVERY_RULE = axe.getRules().map(({ ruleId }) => ruleId);
+
 async function examine(page: Page, what: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
+  const { violations } = await new AxeBuilder({ page }).withRules(EVERY_RULE).analyze();
   const found = violations.map(({ id, help, nodes }) => ({
     rule: `${id}: ${help}`,
-    where: nodes.slice(0, 3).map((node) => `${node.target.join(" ")} ${node.failureSummary}`),
+    nodes: nodes.length,
+    where: nodes.slice(0, 5).map((node) => `${node.target.join(" ")} ${node.failureSummary}`),
   }));
   expect.soft(found, `axe, ${what}`).toEqual([]);
 }
@@ -45,7 +49,10 @@ async function look(page: Page, info: TestInfo, place: Place, state: Shot["state
     await shoot(page, info, { page: place.name, theme, viewport: "desktop", state });
     await examine(page, `${place.name} ${state} ${theme}`);
   }
-  await page.emulateMedia({ colorScheme: "light" });
+  await page.emulateMedia({ colorScheme: "light", forcedColors: "active" });
+  await settled(page);
+  await examine(page, `${place.name} ${state} forced colours`);
+  await page.emulateMedia({ forcedColors: "none" });
   await page.setViewportSize(PHONE);
   await settled(page);
   await shoot(page, info, { page: place.name, theme: "light", viewport: "phone", state });
@@ -76,6 +83,39 @@ test.describe("full", () => {
       await look(page, info, place, "error");
     });
   }
+});
+
+test.describe("over a page", () => {
+  let world: World;
+  test.beforeAll(async ({ server, repository }) => {
+    world = await furnish(server, repository);
+  });
+
+  const layers: { name: string; open: (page: Page) => Promise<void> }[] = [
+    { name: "palette", open: (page) => page.keyboard.press("Control+k") },
+    { name: "shortcuts", open: (page) => page.keyboard.press("?") },
+    { name: "question", open: (page) => page.keyboard.press("x") },
+    { name: "menu", open: (page) => page.keyboard.press(".") },
+  ];
+  for (const { name, open } of layers) {
+    test(`the ${name}`, async ({ page }, info) => {
+      await page.goto(`/orders/${world.running}`);
+      await settled(page);
+      await open(page);
+      await expect(page.locator("[role=dialog], [role=alertdialog], [role=menu]")).toBeVisible();
+      await look(page, info, { name, path: () => "" }, "full");
+    });
+  }
+
+  test("the notice of an outage", async ({ page, watch }, info) => {
+    watch.allow(/Failed to load resource|ERR_/);
+    await page.goto("/");
+    await settled(page);
+    await page.route(/\/(api|healthz|status)(\/|$|\?)/, (route) => route.abort());
+    await page.getByRole("link", { name: "About" }).first().click();
+    await expect(page.getByTestId("outage")).toBeVisible({ timeout: 20_000 });
+    await look(page, info, { name: "outage", path: () => "" }, "full");
+  });
 });
 
 async function failEverything(page: Page, place: Place): Promise<void> {

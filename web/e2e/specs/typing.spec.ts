@@ -65,95 +65,99 @@ async function expectUntouched(server: Server, page: Page, path: string, writes:
 }
 
 for (const { name, path } of PAGES) {
-  test(`the palette takes every key, on ${name} that has just come`, async ({
-    browser,
-    server,
-    signedIn,
-  }) => {
-    for (const [at, delay] of CADENCES.entries()) {
-      const text = TEXTS[at % TEXTS.length] ?? "";
-      const { page, writes, close } = await cold(browser, server, signedIn);
-      await page.goto(path());
-      await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-      await page.keyboard.press("Control+k");
-      await page.keyboard.type(text, { delay });
-      await expect(field(page), `${delay} ms`).toHaveValue(text);
-      await expect(field(page)).toBeFocused();
-      await expectUntouched(server, page, path(), writes);
-      await close();
-    }
-  });
+  test(
+    `the palette takes every key, on ${name} that has just come`,
+    { tag: "@N12" },
+    async ({ browser, server, signedIn }) => {
+      for (const [at, delay] of CADENCES.entries()) {
+        const text = TEXTS[at % TEXTS.length] ?? "";
+        const { page, writes, close } = await cold(browser, server, signedIn);
+        await page.goto(path());
+        await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+        await page.keyboard.press("Control+k");
+        await page.keyboard.type(text, { delay });
+        await expect(field(page), `${delay} ms`).toHaveValue(text);
+        await expect(field(page)).toBeFocused();
+        await expectUntouched(server, page, path(), writes);
+        await close();
+      }
+    },
+  );
 
-  test(`and on ${name} whose code is still on its way`, async ({ browser, server, signedIn }) => {
-    for (const [at, delay] of CADENCES.entries()) {
-      const text = TEXTS[(at + 1) % TEXTS.length] ?? "";
-      const { page, writes, close } = await cold(browser, server, signedIn);
-      // Slow enough that keys are pressed before and after it comes.
-      await page.route("**/assets/*.js", async (route) => {
-        await new Promise((resolve) => setTimeout(resolve, 200));
-        await route.continue();
-      });
-      await page.goto(path(), { waitUntil: "commit" });
-      await page.locator("#root").waitFor({ state: "attached" });
-      await page.keyboard.press("Control+k");
-      await page.keyboard.type(text, { delay });
-      await expect(field(page), `${delay} ms`).toHaveValue(text);
-      await expect(field(page)).toBeFocused();
-      await page.unrouteAll({ behavior: "wait" });
-      await expectUntouched(server, page, path(), writes);
-      await close();
-    }
-  });
+  test(
+    `and on ${name} whose code is still on its way`,
+    { tag: "@N12" },
+    async ({ browser, server, signedIn }) => {
+      for (const [at, delay] of CADENCES.entries()) {
+        const text = TEXTS[(at + 1) % TEXTS.length] ?? "";
+        const { page, writes, close } = await cold(browser, server, signedIn);
+        // Slow enough that keys are pressed before and after it comes.
+        await page.route("**/assets/*.js", async (route) => {
+          await new Promise((resolve) => setTimeout(resolve, 200));
+          await route.continue();
+        });
+        await page.goto(path(), { waitUntil: "commit" });
+        await page.locator("#root").waitFor({ state: "attached" });
+        await page.keyboard.press("Control+k");
+        await page.keyboard.type(text, { delay });
+        await expect(field(page), `${delay} ms`).toHaveValue(text);
+        await expect(field(page)).toBeFocused();
+        await page.unrouteAll({ behavior: "wait" });
+        await expectUntouched(server, page, path(), writes);
+        await close();
+      }
+    },
+  );
 
-  test(`without the palette, typing at ${name} that loads does nothing`, async ({
-    browser,
-    server,
-    signedIn,
-  }) => {
-    for (const delay of CADENCES) {
-      const { page, writes, close } = await cold(browser, server, signedIn);
-      await page.route("**/api/agent-work-orders**", async (route) => {
-        await new Promise((resolve) => setTimeout(resolve, 150));
-        await route.continue();
-      });
-      await page.goto(path(), { waitUntil: "commit" });
-      await page.keyboard.type("prints x. new job, go on: rp", { delay });
-      await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-      await page.unrouteAll({ behavior: "wait" });
-      await expect(page.getByRole("dialog")).toHaveCount(0);
-      await expect(page.getByRole("menu")).toHaveCount(0);
-      await expectUntouched(server, page, path(), writes);
-      await close();
-    }
-  });
+  test(
+    `without the palette, typing at ${name} that loads does nothing`,
+    { tag: "@N12" },
+    async ({ browser, server, signedIn }) => {
+      for (const delay of CADENCES) {
+        const { page, writes, close } = await cold(browser, server, signedIn);
+        await page.route("**/api/agent-work-orders**", async (route) => {
+          await new Promise((resolve) => setTimeout(resolve, 150));
+          await route.continue();
+        });
+        await page.goto(path(), { waitUntil: "commit" });
+        await page.keyboard.type("prints x. new job, go on: rp", { delay });
+        await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+        await page.unrouteAll({ behavior: "wait" });
+        await expect(page.getByRole("dialog")).toHaveCount(0);
+        await expect(page.getByRole("menu")).toHaveCount(0);
+        await expectUntouched(server, page, path(), writes);
+        await close();
+      }
+    },
+  );
 }
 
-test("what is typed into a field that goes away steers nothing", async ({
-  page,
-  server,
-  repository,
-}) => {
-  const id = await server.create(anOrder(repository, "Loses its field", SCRIPTS.endless));
-  await server.reaches(id, "running");
-  const writes: string[] = [];
-  page.on("request", (request) => {
-    if (request.method() !== "GET") writes.push(`${request.method()} ${request.url()}`);
-  });
-  await page.goto(`/orders/${id}`);
-  const prompt = page.getByRole("textbox", { name: "Prompt" });
-  await prompt.focus();
-  await page.keyboard.type("Please ");
-  await server.ask("POST", `/api/agent-work-orders/${id}/cancel`);
-  // On and on, while the order ends and the field with it: `r` would retry it.
-  await expect(async () => {
-    await page.keyboard.type("r", { delay: 60 });
-    expect(await prompt.count()).toBe(0);
-  }).toPass({ intervals: [0] });
-  await page.keyboard.type("rerun, or remove, or pray", { delay: 30 });
-  expect(writes).toEqual([]);
-  await expect(page.getByRole("alertdialog")).toHaveCount(0);
-  expect((await server.order(id)).status).toBe("cancelled");
-});
+test(
+  "what is typed into a field that goes away steers nothing",
+  { tag: "@N12" },
+  async ({ page, server, repository }) => {
+    const id = await server.create(anOrder(repository, "Loses its field", SCRIPTS.endless));
+    await server.reaches(id, "running");
+    const writes: string[] = [];
+    page.on("request", (request) => {
+      if (request.method() !== "GET") writes.push(`${request.method()} ${request.url()}`);
+    });
+    await page.goto(`/orders/${id}`);
+    const prompt = page.getByRole("textbox", { name: "Prompt" });
+    await prompt.focus();
+    await page.keyboard.type("Please ");
+    await server.ask("POST", `/api/agent-work-orders/${id}/cancel`);
+    // On and on, while the order ends and the field with it: `r` would retry it.
+    await expect(async () => {
+      await page.keyboard.type("r", { delay: 60 });
+      expect(await prompt.count()).toBe(0);
+    }).toPass({ intervals: [0] });
+    await page.keyboard.type("rerun, or remove, or pray", { delay: 30 });
+    expect(writes).toEqual([]);
+    await expect(page.getByRole("alertdialog")).toHaveCount(0);
+    expect((await server.order(id)).status).toBe("cancelled");
+  },
+);
 
 test("keys that are meant for a page that is there still work", async ({ page, server }) => {
   await page.goto(`/orders/${orders.running}`);

@@ -36,13 +36,14 @@ export function AccountMenu({
       trigger={
         <button
           type="button"
-          aria-label={`Account and theme: signed in as ${name}`}
+          aria-label={compact ? `Account and theme: signed in as ${name}` : undefined}
           className="flex min-h-9 w-full min-w-0 cursor-pointer items-center gap-2 rounded-md px-2 text-left hover:bg-hover"
         >
           <UserRound aria-hidden className="size-4 shrink-0 text-ink-soft" />
           {!compact && (
             <>
               <span className="min-w-0 flex-1 truncate">
+                <span className="sr-only">Account and theme: signed in as </span>
                 <SafeText text={name} />
                 {session && <span className="text-xs text-ink-faint"> · {session.role}</span>}
               </span>

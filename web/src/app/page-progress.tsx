@@ -8,7 +8,7 @@ export function PageProgress() {
     <div
       role="progressbar"
       aria-label="Loading the page"
-      className="fixed inset-x-0 top-0 z-50 h-0.5 animate-late bg-accent"
+      className="fixed inset-x-0 top-0 z-50 animate-late border-t-2 border-accent"
     />
   );
 }

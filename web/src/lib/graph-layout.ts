@@ -30,7 +30,7 @@ export interface Layout {
   height: number;
 }
 
-export const NODE_WIDTH = 220;
+export const NODE_WIDTH = 232;
 export const NODE_HEIGHT = 64;
 const GAP_ALONG = 56;
 const GAP_ACROSS = 20;

@@ -1,4 +1,4 @@
-import { render, screen, within } from "@testing-library/react";
+import { act, render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 
@@ -9,6 +9,7 @@ import { SafeText } from "@/ui/safe-text";
 import { StatusBadge, TaskStateBadge } from "@/ui/status-badge";
 import { RelativeTime } from "@/ui/time";
 import { VirtualList } from "@/ui/virtual-list";
+import { renderPages } from "@/ui/test-page";
 
 describe("states", () => {
   it.each(ORDER_STATUSES)("of an order: %s has a word and an icon", (status) => {
@@ -63,28 +64,26 @@ describe("ErrorState", () => {
 });
 
 describe("PageHeader", () => {
-  it("names the tab, and takes the focus after a navigation but not at first", () => {
-    const view = render(<PageHeader title="Inbox" />);
+  it("names the tab, and takes the focus after a navigation but not at first", async () => {
+    const { router } = await renderPages({
+      "/": () => <PageHeader title="Inbox" />,
+      "/orders": () => <PageHeader title="Work orders" />,
+      "/new": () => (
+        <main>
+          <input aria-label="prompt" autoFocus />
+          <PageHeader title="New" />
+        </main>
+      ),
+    });
+    expect(await screen.findByRole("heading", { name: "Inbox" })).toBeInTheDocument();
     expect(document.title).toBe("Inbox · Agent Work Orders");
     expect(document.body).toHaveFocus();
-    window.history.pushState(null, "", "/orders");
-    view.rerender(<PageHeader title="Work orders" />);
-    expect(screen.getByRole("heading", { level: 1, name: "Work orders" })).toHaveFocus();
-    view.rerender(
-      <main>
-        <input aria-label="prompt" />
-      </main>,
-    );
-    screen.getByLabelText("prompt").focus();
-    window.history.pushState(null, "", "/new");
-    view.rerender(
-      <main>
-        <input aria-label="prompt" />
-        <PageHeader title="New" />
-      </main>,
-    );
+    await act(() => router.navigate({ to: "/orders" }));
+    const heading = await screen.findByRole("heading", { level: 1, name: "Work orders" });
+    await waitFor(() => expect(heading).toHaveFocus());
+    await act(() => router.navigate({ to: "/new" }));
+    expect(await screen.findByRole("heading", { name: "New" })).toBeInTheDocument();
     expect(screen.getByLabelText("prompt")).toHaveFocus();
-    window.history.pushState(null, "", "/");
   });
 });
 

@@ -1,3 +1,4 @@
+import { useRouterState } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
 import { useEffect, useRef, type ReactNode } from "react";
 
@@ -31,7 +32,8 @@ export function PageHeader({
 }: PageHeaderProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const name = documentTitle ?? (typeof title === "string" ? title : null);
-  const path = window.location.pathname;
+  // Not the address, which may be that of a page that is still on its way.
+  const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
 
   // Outside system: the browser's tab.
   useEffect(() => {
@@ -40,7 +42,7 @@ export function PageHeader({
 
   // Outside system: the focus. After a navigation, it begins where the new page begins.
   useEffect(() => {
-    if (announced === path) return;
+    if (path === undefined || announced === path) return;
     announced = path;
     if (!isTyping()) heading.current?.focus({ preventScroll: true });
   }, [path]);

@@ -1,6 +1,6 @@
 import type { LucideIcon } from "lucide-react";
 import { RadioGroup as Radix } from "radix-ui";
-import { useId, type ReactNode } from "react";
+import type { ReactNode } from "react";
 
 import { cx } from "@/ui/cx";
 
@@ -34,7 +34,6 @@ export function RadioCards<T extends string>({
   columns = 1,
   className,
 }: RadioCardsProps<T>) {
-  const id = useId();
   return (
     <Radix.Root
       aria-label={label}
@@ -47,26 +46,18 @@ export function RadioCards<T extends string>({
           key={card.value}
           value={card.value}
           disabled={card.disabled}
-          aria-labelledby={`${id}-${card.value}-title`}
-          aria-describedby={card.description ? `${id}-${card.value}-text` : undefined}
           className="group flex min-w-0 cursor-pointer items-start gap-3 rounded-lg border border-line bg-surface px-3 py-2.5 text-left hover:bg-hover disabled:cursor-not-allowed disabled:opacity-55 data-[state=checked]:border-accent data-[state=checked]:bg-accent-wash"
         >
           <span className="mt-0.5 flex size-4 shrink-0 items-center justify-center rounded-full border border-line-strong bg-surface group-data-[state=checked]:border-accent">
             <Radix.Indicator className="size-2 rounded-full bg-accent" />
           </span>
           <span className="min-w-0 flex-1">
-            <span
-              id={`${id}-${card.value}-title`}
-              className="flex items-center gap-1.5 font-medium break-words"
-            >
+            <span className="flex items-center gap-1.5 font-medium break-words">
               {card.icon && <card.icon aria-hidden className="size-4 shrink-0 text-ink-soft" />}
               {card.title}
             </span>
             {card.description && (
-              <span
-                id={`${id}-${card.value}-text`}
-                className="mt-0.5 block text-[13px] break-words text-ink-soft"
-              >
+              <span className="mt-0.5 block text-[13px] break-words text-ink-soft">
                 {card.description}
               </span>
             )}

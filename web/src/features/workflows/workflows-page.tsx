@@ -77,7 +77,7 @@ function One({ workflow }: { workflow: WorkflowSummary }) {
             to="/new"
             search={{ workflow: workflow.name }}
             size="sm"
-            aria-label={`New work order with ${workflow.name}`}
+            aria-label={`Use it: new work order with ${workflow.name}`}
           >
             Use it
           </ButtonLink>

@@ -1,8 +1,11 @@
+import { ReactFlowProvider } from "@xyflow/react";
+import { render, screen } from "@testing-library/react";
+import { createElement } from "react";
 import { describe, expect, it } from "vitest";
 
-import { foldTasks, type GraphTask } from "@/lib/graph";
+import { foldTasks, type GraphNode, type GraphTask } from "@/lib/graph";
 import { flowOf } from "@/ui/task-graph/flow";
-import { nodeName } from "@/ui/task-graph/task-node";
+import { TaskNode } from "@/ui/task-graph/task-node";
 
 const task = (path: string, more: Partial<GraphTask> = {}): GraphTask => ({
   path,
@@ -55,9 +58,19 @@ describe("flowOf", () => {
   });
 });
 
-it("names a node with its state and what is inside", () => {
+it("names a node with all that is seen of it", () => {
+  const show = (node: GraphNode | undefined) => {
+    const data = { node, isSelected: false, direction: "right" };
+    const shown = createElement(TaskNode, { data } as never);
+    return render(createElement(ReactFlowProvider, null, shown));
+  };
   const [, fix] = foldTasks(TASKS, new Set()).nodes;
-  expect(fix && nodeName(fix)).toBe("fix, Running, 1 round: 1 running");
+  const { unmount } = show(fix);
+  expect(screen.getByRole("button", { pressed: false })).toHaveAccessibleName(
+    "fix Running 1 round: 1 running",
+  );
+  unmount();
   const [plain] = foldTasks([task("a\u202eb", { state: null })], new Set()).nodes;
-  expect(plain && nodeName(plain)).toBe("a⟨U+202E⟩b, tool");
+  show(plain);
+  expect(screen.getByRole("button")).toHaveAccessibleName("a⟨U+202E⟩b agent.command");
 });

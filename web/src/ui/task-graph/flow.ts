@@ -35,6 +35,7 @@ export function flowOf({ graph, direction, selected, onSelect, onToggle }: FlowI
     return {
       id: node.id,
       type: node.unfolded ? "scope" : "task",
+      ariaRole: "group",
       position: { x: box.x, y: box.y },
       ...(node.parent !== null && { parentId: node.parent }),
       ...size,

@@ -33,7 +33,8 @@ export interface TaskGraphProps {
 }
 
 const NODE_TYPES = { task: TaskNode, scope: ScopeNode };
-const FIT = { padding: 0.08, maxZoom: 1 };
+/** Not smaller than that a finger hits its buttons; a graph that needs more room is moved. */
+const FIT = { padding: 0.08, minZoom: 0.5, maxZoom: 1 };
 /** From so many nodes on only those in sight are drawn, and a map helps to find the others. */
 const MANY = 150;
 const MAP_FROM = 12;

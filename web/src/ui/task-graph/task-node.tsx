@@ -20,12 +20,6 @@ export function lookOf(node: GraphNode): Look {
   return { label: "", icon, tone: "neutral" };
 }
 
-/** Everything that the picture says, for who does not see it. */
-export function nodeName(node: GraphNode): string {
-  const words = node.state === null ? node.kind : TASK_LOOK[node.state].label;
-  return clean([node.label, words, node.summary].filter(Boolean).join(", "));
-}
-
 function FoldButton({ node, onToggle }: { node: GraphNode; onToggle: (id: string) => void }) {
   const Icon = node.unfolded ? ChevronDown : ChevronRight;
   return (
@@ -33,7 +27,7 @@ function FoldButton({ node, onToggle }: { node: GraphNode; onToggle: (id: string
       type="button"
       aria-expanded={node.unfolded}
       aria-label={`${node.unfolded ? "Fold" : "Unfold"} ${clean(node.label)}`}
-      className="nopan pointer-events-auto flex w-8 shrink-0 cursor-pointer items-center justify-center rounded-md text-ink-faint -outline-offset-2 hover:bg-hover hover:text-ink"
+      className="nopan pointer-events-auto flex w-12 shrink-0 cursor-pointer items-center justify-center rounded-md text-ink-faint -outline-offset-2 hover:bg-hover hover:text-ink"
       onClick={() => onToggle(node.id)}
     >
       <Icon aria-hidden className="size-4" />
@@ -50,10 +44,11 @@ function NodeButton({ data, className }: { data: FlowNode["data"]; className?: s
     <button
       type="button"
       data-task={node.id}
+      data-state={look.label}
       aria-pressed={isSelected}
-      aria-label={nodeName(node)}
       className={cx(
-        "nopan pointer-events-auto flex min-w-0 flex-1 cursor-pointer items-center gap-2.5 rounded-md px-3 text-left -outline-offset-2 hover:bg-hover",
+        "nopan pointer-events-auto flex min-w-0 flex-1 cursor-pointer items-center gap-2.5 rounded-md pl-3 text-left -outline-offset-2 hover:bg-hover",
+        node.foldable ? "pr-1" : "pr-3",
         className,
       )}
       onClick={() => onSelect(node.id)}
