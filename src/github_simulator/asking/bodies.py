@@ -11,6 +11,7 @@ import msgspec
 
 from github_simulator.call import Field, Route
 from github_simulator.rules import refusals
+from github_simulator.things.stamps import parse_stamp
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -84,6 +85,10 @@ def _check_kind(kinds: tuple[str, ...], value: Any, place: str) -> None:
 
 
 def check_query(route: Route, query: dict[str, str], resource: str) -> None:
+    since = query.get("since")
+    refusals.QUERY_SINCE.invalid(
+        since is not None and parse_stamp(since) is None, resource, "since", code="invalid"
+    )
     for name, allowed in route.choices.items():
         value = query.get(name)
         refusals.QUERY_CHOICE.invalid(

@@ -22,6 +22,14 @@ ACTION_LIMITS = {"label": 20, "identifier": 20, "description": 40}
 
 def check(body: dict[str, Any]) -> None:
     """What no single field's type says."""
+    name, url = body.get("name"), body.get("details_url")
+    refusals.CHECK_NAME.when(
+        name is not None and not name.strip(), 'Invalid request.\n\n"name" wasn\'t supplied.'
+    )
+    refusals.CHECK_URL.when(
+        bool(url) and not str(url).lower().startswith(("http://", "https://")),
+        "Invalid request.\n\ndetails_url must use http or https scheme",
+    )
     conclusion = body.get("conclusion")
     refusals.CHECK_CONCLUSION.when(
         body.get("status") == "completed" and not conclusion,
@@ -44,6 +52,10 @@ def check(body: dict[str, Any]) -> None:
         f"{len(annotations)} were supplied.",
     )
     for each in annotations:
+        refusals.CHECK_LINES.when(
+            each["end_line"] < each["start_line"],
+            "Invalid request.\n\nend_line must not be before start_line.",
+        )
         columns = {"start_column", "end_column"} & set(each)
         refusals.CHECK_COLUMNS.when(
             columns and each["start_line"] != each["end_line"],

@@ -32,7 +32,7 @@ _INSTALL = re.compile(r"/apps/(?P<slug>[^/]+)/installations/new")
 _PAGE = {"content-type": "text/html; charset=utf-8", "cache-control": "no-store"}
 
 
-class Refused(Exception):
+class NotDone(Exception):
     """Shown on the page, as GitHub shows it."""
 
 
@@ -64,7 +64,7 @@ class WebPages:
                 await exchange.answer(200, _PAGE, shown.encode())
             else:
                 return False
-        except Refused as refusal:
+        except NotDone as refusal:
             await exchange.answer(422, _PAGE, _page("Not done", html.escape(str(refusal))).encode())
         return True
 
@@ -73,16 +73,16 @@ class WebPages:
         try:
             manifest = msgspec.json.decode(form.get("manifest", [""])[0], type=Manifest)
         except msgspec.DecodeError as error:
-            raise Refused(f"The manifest is not valid: {error}") from None
+            raise NotDone(f"The manifest is not valid: {error}") from None
         owner = self._owner(org)
         slug = re.sub(r"[^a-z0-9]+", "-", manifest.name.lower()).strip("-")
         taken = {app.slug for app in self._world.apps.values()}
         if not slug or slug in taken:
-            raise Refused("Name is already taken")
+            raise NotDone("Name is already taken")
         if not all(_is_address(url) for url in (manifest.url, manifest.redirect_url)):
-            raise Refused("Url must be a valid URL")
+            raise NotDone("Url must be a valid URL")
         if unknown := {*manifest.default_permissions.values()} - {*LEVELS}:
-            raise Refused(f"Default permission records are not valid: {sorted(unknown)}")
+            raise NotDone(f"Default permission records are not valid: {sorted(unknown)}")
         hook = manifest.hook_attributes.get("url")
         private, public = app_jwt.new_key_pair()
         app = founding.add_app(
@@ -104,17 +104,17 @@ class WebPages:
         if org is not None:
             found = self._world.account(org)
             if found is None or found.kind != "Organization":
-                raise Refused("Not Found")
+                raise NotDone("Not Found")
             return found
         people_here = [one for one in self._world.accounts.values() if one.kind == "User"]
         if not people_here:
-            raise Refused("Nobody is signed in")
+            raise NotDone("Nobody is signed in")
         return people_here[0]
 
     def _install(self, slug: str, *, done: bool) -> str:
         app = next((one for one in self._world.apps.values() if one.slug == slug), None)
         if app is None:
-            raise Refused("Not Found")
+            raise NotDone("Not Found")
         owner = self._world.accounts[app.owner_id]
         name, login = html.escape(app.name), html.escape(owner.login)
         if not done:

@@ -10,7 +10,7 @@ from github_simulator.call import Answer, Call, Field, Route
 from github_simulator.changes import labelling, webhooks, writing
 from github_simulator.rules import refusals
 from github_simulator.shapes import repo, talk
-from github_simulator.things.repository import Label
+from github_simulator.things.repository import Label, Repository
 
 
 def every(call: Call) -> Answer:
@@ -58,15 +58,23 @@ def add(call: Call) -> Answer:
     repository = access.repository(call)
     issue = writing.issue(call, repository)
     wanted = [*issue.labels, *labelling.names(_asked(call))]
+    _check_new(call, repository, wanted)
     labelling.check_count(wanted)
     labelling.put(call, repository, issue, wanted)
     return Answer(body=talk.labels(call.world, repository, issue))
+
+
+def _check_new(call: Call, repository: Repository, wanted: list[str]) -> None:
+    """Who triages may use the repository's labels, and make none."""
+    if any(name.lower() not in repository.labels for name in wanted):
+        access.check_role(call, repository, "write")
 
 
 def put(call: Call) -> Answer:
     repository = access.repository(call)
     issue = writing.issue(call, repository)
     wanted = labelling.names(_asked(call))
+    _check_new(call, repository, wanted)
     labelling.check_count(wanted)
     labelling.put(call, repository, issue, wanted)
     return Answer(body=talk.labels(call.world, repository, issue))

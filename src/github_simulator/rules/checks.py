@@ -14,6 +14,13 @@ CHECK_CONCLUSION = declare(
 CHECK_STALE = declare(
     "check_stale", 422, "Invalid request.", "checks/update: only GitHub sets the conclusion stale"
 )
+CHECK_NAME = declare("check_name", 422, "Invalid request.", "checks/create: name is needed")
+CHECK_URL = declare(
+    "check_url", 422, "Invalid request.", "checks/create: details_url must use http or https"
+)
+CHECK_LINES = declare(
+    "check_lines", 422, "Invalid request.", "checks/create: an annotation ends where it starts on"
+)
 CHECK_LONG = declare(
     "check_long",
     422,

@@ -21,6 +21,9 @@ FIELD_TYPE = declare(
 FIELD_CHOICE = declare("field_choice", 422, "Invalid request.", "requestBody enum of the operation")
 QUERY_CHOICE = declare("query_choice", 422, INVALID, "parameters enum of the operation")
 
+QUERY_SINCE = declare(
+    "query_since", 422, INVALID, "parameters: since is a timestamp in ISO 8601 format"
+)
 SIGN_IN = declare("sign_in", 401, "Requires authentication", f"{_TROUBLE}; 401 without credentials")
 APP_TOKEN_ONLY = declare(
     "app_token_only",

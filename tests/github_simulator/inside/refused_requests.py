@@ -138,6 +138,7 @@ EXAMPLES: dict[str, Example] = {
     "role_push": asks("carl", "POST", "~/labels", {"name": "x"}),
     "role_admin": asks("ann", "PATCH", "~", {"description": "x"}),
     "hidden": asks("eve", "GET", "/repos/octo/secret"),
+    "query_since": asks("ann", "GET", "~/issues", query={"since": "yesterday"}),
     "moved": _moved,
     "moved_write": _moved_write,
     "archived": _archived,

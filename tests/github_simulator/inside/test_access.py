@@ -56,6 +56,17 @@ def test_a_renamed_repository_redirects_by_id(town: Town) -> None:
     assert town.ask("ann", "GET", f"/repositories/{found.id}/issues").status == 200
 
 
+def test_who_triages_uses_labels_and_makes_none(town: Town) -> None:
+    founding.set_role(town.world, town.hello, "carl", "triage")
+    number = town.do("ann", "POST", "~/issues", {"title": "x"})["number"]
+    where = f"~/issues/{number}/labels"
+    assert town.ask("carl", "POST", where, {"labels": ["BUG"]}).status == 200
+    for method in ("POST", "PUT"):
+        assert town.ask("carl", method, where, {"labels": ["unheard-of"]}).status == 403
+    assert "unheard-of" not in town.hello.labels
+    assert town.ask("ann", "POST", where, {"labels": ["unheard-of"]}).status == 200
+
+
 def test_an_archived_repository_can_be_read_and_brought_back(town: Town) -> None:
     town.do("bob", "PATCH", "~", {"archived": True})
     assert town.ask("ann", "GET", "~/issues").status == 200
