@@ -237,7 +237,11 @@ class OverHttp:
         document = _document(answer)
         if answer.is_success:
             return document
-        raise _told(answer.status_code, document, self._url)
+        told = _told(answer.status_code, document, self._url)
+        if told.code == "server_draining" and not self._named:
+            # It took nothing: whoever owns the directory next does, and that may be this process.
+            raise Again(told.code, told.message, hint=told.hint, exit_code=FAILED)
+        raise told
 
     async def _fetch(self, path: str, accept: str = "*/*") -> httpx.Response:
         """Content that is no JSON."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from driver import failure
 from plans import ASK, UNDO, child, foreach, gate, group, plan, tool
@@ -564,6 +565,28 @@ def test_a_prompt_that_its_agent_did_not_get_goes_to_the_next_one() -> None:
     assert phases.warnings(story.run) == [
         "prompt p2 was not delivered: no agent was left to get it"
     ]
+
+
+def test_what_is_said_with_a_retry_opens_the_next_agents_turn() -> None:
+    agent = {"takes_prompts": True, "retry": Retry(attempts=1)}
+    story = Story(plan(tool("a", **agent), tool("b", "a", **agent)))
+    story.run = msgspec.structs.replace(
+        story.run, order={"order_id": "wo-1", "agent_timeout_s": 5.0}
+    )
+    said = on.RetryAsked(at_ms=9_000, prompt_id="p1", text="Tabs", by="ann", agent_timeout_s=60.0)
+    # Where nothing can be retried nothing is kept.
+    assert not story.tell(said)
+    assert story.run.prompts == () and story.run.order["agent_timeout_s"] == 5.0
+    story.fail("a")
+    assert story.tell(said)
+    [prompt] = story.run.prompts
+    assert (prompt.text, prompt.target, prompt.opening) == ("Tabs", "a", True)
+    assert story.run.order == {"order_id": "wo-1", "agent_timeout_s": 60.0}
+    assert story.effects(ask.DeliverPrompt) == []
+    # A retry without a word leaves the timeout as it was.
+    story.fail("a")
+    story.retry()
+    assert len(story.run.prompts) == 1 and story.run.order["agent_timeout_s"] == 60.0
 
 
 def test_prompts_are_bounded_and_end_with_the_run() -> None:

@@ -99,7 +99,8 @@ def run(
     """Run a work order and show it live. Exits 0 only when the order completed.
 
     Without a server the order runs in this process, with the same engine, and everything about it
-    is kept in the data directory. Exit codes: 0 completed, 1 failed or cancelled, 2 refused,
+    is kept in the data directory. Other terminals can look, steer and run further orders meanwhile,
+    which run here too; it ends when all have ended. Exit codes: 0 completed, 1 failed or cancelled, 2 refused,
     3 waits for a person, 130 interrupted.
     """
     from agent_work_orders.cli.client import Target

@@ -129,7 +129,7 @@ class WorkOrderWorkflow:
     def prompts(self, path: str) -> bytes:
         return msgspec.json.encode(
             [
-                {"prompt_id": prompt.prompt_id, "text": prompt.text}
+                {"prompt_id": prompt.prompt_id, "text": prompt.text, "opening": prompt.opening}
                 for prompt in self._run.prompts
                 if prompt.target == path and not prompt.delivered
             ]
