@@ -96,6 +96,11 @@ export async function settled(page: Page): Promise<void> {
   await expect(page.locator("[data-testid=skeleton], [aria-busy=true]")).toHaveCount(0, {
     timeout: 15_000,
   });
+  await drawn(page);
+}
+
+/** Until what is there has been drawn. */
+export async function drawn(page: Page): Promise<void> {
   await page.evaluate(async () => {
     await document.fonts.ready;
     for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);

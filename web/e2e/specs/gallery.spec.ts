@@ -10,7 +10,16 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, signIn, test } from "../fixtures";
 import { photographed, type Shot } from "../measures";
-import { furnish, NOWHERE, PLACES, settled, sideways, type Place, type World } from "../pages";
+import {
+  drawn,
+  furnish,
+  NOWHERE,
+  PLACES,
+  settled,
+  sideways,
+  type Place,
+  type World,
+} from "../pages";
 import { SCREENSHOTS } from "../paths";
 import { Server } from "../server";
 
@@ -32,7 +41,11 @@ async function shoot(page: Page, info: TestInfo, shot: Omit<Shot, "file">): Prom
 const EVERY_RULE = axe.getRules().map(({ ruleId }) => ruleId);
 
 async function examine(page: Page, what: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).withRules(EVERY_RULE).analyze();
+  const { violations } = await new AxeBuilder({ page })
+    // Radix's own, around an open layer: nobody perceives them, and who tabs into one is moved on.
+    .exclude("[data-radix-focus-guard]")
+    .withRules(EVERY_RULE)
+    .analyze();
   const found = violations.map(({ id, help, nodes }) => ({
     rule: `${id}: ${help}`,
     nodes: nodes.length,
@@ -42,19 +55,25 @@ async function examine(page: Page, what: string): Promise<void> {
 }
 
 /** Both themes and the phone, from one load of the page. */
-async function look(page: Page, info: TestInfo, place: Place, state: Shot["state"]): Promise<void> {
+async function look(
+  page: Page,
+  info: TestInfo,
+  place: Pick<Place, "name">,
+  state: Shot["state"],
+  ready = settled,
+): Promise<void> {
   for (const theme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme: theme });
-    await settled(page);
+    await ready(page);
     await shoot(page, info, { page: place.name, theme, viewport: "desktop", state });
     await examine(page, `${place.name} ${state} ${theme}`);
   }
   await page.emulateMedia({ colorScheme: "light", forcedColors: "active" });
-  await settled(page);
+  await ready(page);
   await examine(page, `${place.name} ${state} forced colours`);
   await page.emulateMedia({ forcedColors: "none" });
   await page.setViewportSize(PHONE);
-  await settled(page);
+  await ready(page);
   await shoot(page, info, { page: place.name, theme: "light", viewport: "phone", state });
   expect.soft(await sideways(page), `${place.name} ${state} scrolls sideways`).toBe(0);
   await examine(page, `${place.name} ${state} phone`);
@@ -103,7 +122,7 @@ test.describe("over a page", () => {
       await settled(page);
       await open(page);
       await expect(page.locator("[role=dialog], [role=alertdialog], [role=menu]")).toBeVisible();
-      await look(page, info, { name, path: () => "" }, "full");
+      await look(page, info, { name }, "full", drawn);
     });
   }
 
@@ -114,7 +133,7 @@ test.describe("over a page", () => {
     await page.route(/\/(api|healthz|status)(\/|$|\?)/, (route) => route.abort());
     await page.getByRole("link", { name: "About" }).first().click();
     await expect(page.getByTestId("outage")).toBeVisible({ timeout: 20_000 });
-    await look(page, info, { name: "outage", path: () => "" }, "full");
+    await look(page, info, { name: "outage" }, "full", drawn);
   });
 });
 

@@ -1,6 +1,6 @@
 import { Check, type LucideIcon } from "lucide-react";
 import { DropdownMenu as Radix } from "radix-ui";
-import type { ComponentProps, ReactNode } from "react";
+import { useState, type ComponentProps, type ReactNode } from "react";
 
 import { cx } from "@/ui/cx";
 
@@ -12,10 +12,13 @@ export interface MenuProps {
 }
 
 export function Menu({ trigger, align = "end", side, children }: MenuProps) {
+  const [open, setOpen] = useState(false);
+  // Inside the page's main part: what stands in no landmark is passed over by who goes by these.
+  const landmark = open ? document.getElementById("main") : null;
   return (
-    <Radix.Root modal={false}>
+    <Radix.Root modal={false} open={open} onOpenChange={setOpen}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
-      <Radix.Portal>
+      <Radix.Portal container={landmark}>
         <Radix.Content
           align={align}
           side={side}
