@@ -127,8 +127,9 @@ class RetryRequest(Sent):
 
     task: Annotated[str, Field(min_length=1, max_length=400)] | None = None
     prompt_text: Annotated[
-        str, Field(max_length=PROMPT_LIMIT_CHARS, description="For the next agent, with its task")
-    ] = ""
+        str | None,
+        Field(max_length=PROMPT_LIMIT_CHARS, description="For the next agent, with its task"),
+    ] = None
     agent_timeout_s: Annotated[
         float | None, Field(description="Longest turn of the order's agents from now on")
     ] = None

@@ -2321,11 +2321,21 @@ export interface components {
         };
         /**
          * RetryRequest
-         * @description Which task to start again from; without one, what failed.
+         * @description Which task to start again from (without one, what failed), and what is different now.
          */
         RetryRequest: {
             /** Task */
             task?: string | null;
+            /**
+             * Prompt Text
+             * @description For the next agent, with its task
+             */
+            prompt_text?: string | null;
+            /**
+             * Agent Timeout S
+             * @description Longest turn of the order's agents from now on
+             */
+            agent_timeout_s?: number | null;
         };
         /**
          * Review

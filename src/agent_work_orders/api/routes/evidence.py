@@ -42,9 +42,7 @@ async def get_diff(
     ] = None,
     accept: Annotated[str, Header(max_length=1_000)] = "application/json",
 ) -> Response:
-    """What the order has changed so far: JSON, or the patch itself with `Accept: text/x-diff`. The
-    patch can be applied, whatever the files hold, and has what an agent that failed left behind;
-    `X-Unfinished-Task` names its task then."""
+    """What the order has changed so far: JSON, or the patch itself with `Accept: text/x-diff`."""
     context, caller = context_of(request), caller_of(request)
     order_id = (await find.record_of(context, agent_work_order_id, caller)).agent_work_order_id
     if head is None and "text/x-diff" in accept:

@@ -74,7 +74,7 @@ async def retry(
         agent_work_order_id,
         caller,
         asked.task,
-        text=asked.prompt_text,
+        text=asked.prompt_text or "",
         agent_timeout_s=asked.agent_timeout_s,
     )
     return await _steered(context, row)

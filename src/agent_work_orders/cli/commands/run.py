@@ -100,8 +100,10 @@ def run(
 
     Without a server the order runs in this process, with the same engine, and everything about it
     is kept in the data directory. Other terminals can look, steer and run further orders meanwhile,
-    which run here too; it ends when all have ended. Exit codes: 0 completed, 1 failed or cancelled,
-    2 refused, 3 waits for a person, 130 interrupted.
+    which run here too; it ends when all have ended.
+
+    Exit codes: 0 completed, 1 failed or cancelled, 2 refused, 3 waits for a person, 130
+    interrupted.
     """
     from agent_work_orders.cli.client import Target
     from agent_work_orders.cli.request import Asked
