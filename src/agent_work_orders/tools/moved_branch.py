@@ -36,12 +36,22 @@ async def ask(ctx: ToolContext, refusal: Permanent) -> Permanent:
         do=tell,
     )
     branch = ctx.order.branch
+    if refusal.code == "branch_exists":
+        return Permanent(
+            "branch_exists",
+            f"Somebody made the branch {branch}: it is at {theirs[:12]}, and nothing was "
+            "overwritten",
+            hint="Retry the order to put its commits on top of that; or create a new order with "
+            "that branch as its base, which gets a branch of its own.",
+            remote_sha=theirs,
+        )
     return Permanent(
-        refusal.code,
-        f"{refusal.message}: it is at {theirs[:12]} now, and nothing was overwritten",
-        hint=f"Retry the order to put its later commits on top of {theirs[:12]}; or create a new "
-        f"order with {branch} as its base, which gets a branch of its own.",
-        **refusal.context,
+        "remote_changed",
+        f"Somebody moved the branch {branch}: it is at {theirs[:12]} now, and nothing was "
+        "overwritten",
+        hint="Retry the order to put its later commits on top of that; or create a new order with "
+        "that branch as its base, which gets a branch of its own.",
+        remote_sha=theirs,
     )
 
 
