@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +15,20 @@ from agent_work_orders.workflow_engine.template import (
     references,
     render,
 )
+from agent_work_orders.workflow_engine.template_filters import FILTERS
 
 SCOPE: dict[str, Any] = {
-    "inputs": {"text": "hello", "list": [1, "b"], "none": None, "n": 7, "yes": True, "f": 1.5},
+    "inputs": {
+        "text": "hello",
+        "list": [1, "b"],
+        "none": None,
+        "n": 7,
+        "yes": True,
+        "f": 1.5,
+        "deep": "[" * 100 + "]" * 100,
+        "deeper": "[" * 200_000,
+        "many": "x " * 10_001,
+    },
     "tasks": {"x-y": {"state": "succeeded", "outputs": {"k": {"deep": 3}}}},
     "order": {"title": "Fix {{ inputs.n }}"},
     "previous": {},
@@ -42,6 +55,15 @@ SCOPE: dict[str, Any] = {
         ("{{ inputs.list | tojson }}", '[1, "b"]'),
         ("{{ inputs.text | upper | truncate(3) }}", "HE…"),
         ("{{ inputs.text | replace('l', 'L') }}", "heLLo"),
+        ('{{ \'[{"a": [1, null]}, "b"]\' | fromjson }}', [{"a": [1, None]}, "b"]),
+        ("{{ (inputs.list | tojson) | fromjson }}", [1, "b"]),
+        ("{{ ' {\"n\": 1.5}\\n' | fromjson }}", {"n": 1.5}),
+        ("{{ 'a\\nb c\\n' | trim | split('\\n') }}", ["a", "b c"]),
+        ("{{ ' a  b\\n' | split }}", ["a", "b"]),
+        ("{{ '' | split }}", []),
+        ("{{ 3 | range }}", [0, 1, 2]),
+        ("{{ 1 | range(inputs.n) }}", [1, 2, 3, 4, 5, 6]),
+        ("{{ 0 | range }}", []),
         ("{{ inputs.gone | default('-') }}", "-"),
         ("{{ inputs.none | default('-') }}", "-"),
         ("{{ previous.check.outputs.summary | default('') }}", ""),
@@ -63,6 +85,12 @@ def test_rendering(text: str, value: Any) -> None:
     assert type(found) is type(value)
 
 
+def test_the_documentation_lists_every_filter() -> None:
+    guide = Path(__file__).parents[2] / "docs" / "workflows.md"
+    table = guide.read_text(encoding="utf-8").split("| filter | gives |")[1].split("\n\n")[0]
+    assert set(re.findall(r"`([a-z]+)[(`]", table)) - {"stop"} == {*FILTERS, "default"}
+
+
 def test_a_tree_keeps_its_shape() -> None:
     tree = {"{{ key }}": ["{{ inputs.list }}", 5, None, {"a": "x{{ inputs.n }}"}]}
     assert render(tree, SCOPE) == {"{{ key }}": [[1, "b"], 5, None, {"a": "x7"}]}
@@ -82,6 +110,19 @@ def test_a_tree_keeps_its_shape() -> None:
         ("{{ inputs.text < 1 }}", "mixes"),
         ("{{ inputs.n | upper }}", "filter `upper`"),
         ("{{ inputs.list | first | first }}", "filter `first`"),
+        ("{{ inputs.text | fromjson }}", "What `fromjson` got is not JSON"),
+        ("{{ '[NaN]' | fromjson }}", "not JSON"),
+        ("{{ '[1e999]' | fromjson }}", "fromjson"),
+        ("{{ inputs.list | fromjson }}", "filter `fromjson` cannot take a list"),
+        ("{{ inputs.deep | fromjson }}", "filter `fromjson`"),
+        ("{{ inputs.deeper | fromjson }}", "not JSON"),
+        ("{{ '[123456789012345678901234567890]' | fromjson }}", "filter `fromjson`"),
+        ("{{ inputs.n | split }}", "filter `split` cannot take a number"),
+        ("{{ inputs.text | split('') }}", "filter `split`"),
+        ("{{ inputs.many | split }}", "`split` gives more than 10,000 items"),
+        ("{{ inputs.text | range }}", "filter `range`"),
+        ("{{ inputs.yes | range }}", "filter `range`"),
+        ("{{ 9007199254740991 | range }}", "`range` gives more than 10,000 items"),
         ("{{ inputs.text", "not closed"),
         ("{{ }}", "cannot be read"),
         ("{{ a b }}", "cannot be read"),

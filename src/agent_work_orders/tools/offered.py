@@ -102,6 +102,6 @@ async def is_merged(found: PullRequest, known: Offered, workspace: Workspace) ->
         f"Somebody merged the order's pull request #{found.number} while it was at work: "
         f"{later} commit{'' if later == 1 else 's'} made since then are not in it",
         hint="What was merged is complete in itself or can be reverted; the commits made since "
-        "are kept (`awo diff`). For the rest, create a new order.",
+        "are kept (`awo diff ORDER`). For the rest, create a new order.",
         number=found.number,
     )

@@ -6,7 +6,6 @@ macros, slices) is refused when the template is read.
 
 from __future__ import annotations
 
-import json
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,8 +13,8 @@ from typing import Any
 from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.parser import Parser
 
+from agent_work_orders.workflow_engine.template_filters import FILTERS, bounded
 from agent_work_orders.workflow_engine.template_values import (
-    MAX_RENDERED_CHARS,
     Expression,
     Missing,
     Reference,
@@ -26,7 +25,6 @@ from agent_work_orders.workflow_engine.template_values import (
     missing_step,
     path_of,
     shorten,
-    too_large,
     type_name,
 )
 
@@ -105,7 +103,7 @@ class _Reading:
                 return self._choice(node, node.expr2)
             case nodes.Concat():
                 parts = [self.compile(part, optional=optional) for part in node.nodes]
-                return lambda scope: _bounded("".join(in_text(part(scope)) for part in parts))
+                return lambda scope: bounded("".join(in_text(part(scope)) for part in parts))
             case nodes.Add() | nodes.Sub() | nodes.Mul():
                 return self._arithmetic(node, optional=optional)
             case nodes.List():
@@ -168,9 +166,9 @@ class _Reading:
                 raise _refused(self.source, "`default` takes one value")
             value = self.compile(inner, optional=True)
             return _default(value, arguments[0])
-        found = _FILTERS.get(node.name)
+        found = FILTERS.get(node.name)
         if found is None:
-            known = ", ".join(sorted([*_FILTERS, "default"]))
+            known = ", ".join(sorted([*FILTERS, "default"]))
             raise _refused(self.source, f"there is no filter `{node.name}` (there are {known})")
         apply, least, most = found
         if not least <= len(arguments) <= most:
@@ -181,7 +179,7 @@ class _Reading:
             operand = demand(value(scope))
             given = [demand(argument(scope)) for argument in arguments]
             try:
-                return _bounded(apply(operand, *given))
+                return bounded(apply(operand, *given))
             except (TypeError, ValueError, IndexError, AttributeError, KeyError):
                 raise TemplateError(
                     "template_error",
@@ -279,73 +277,3 @@ def _default(value: Expression, fallback: Expression) -> Expression:
         return fallback(scope) if found is None or isinstance(found, Missing) else found
 
     return either
-
-
-def _bounded(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > MAX_RENDERED_CHARS:
-        raise too_large()
-    return value
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
-def _sequence(value: Any) -> Any:
-    if not isinstance(value, str | list):
-        raise TypeError
-    return value
-
-
-def _join(value: Any, separator: str = "") -> str:
-    if not isinstance(value, list):
-        raise TypeError
-    parts = [in_text(item) for item in value]
-    if sum(map(len, parts)) + len(_text(separator)) * len(parts) > MAX_RENDERED_CHARS:
-        raise too_large()
-    return separator.join(parts)
-
-
-def _replace(value: Any, old: str, new: str) -> str:
-    text, old, new = _text(value), _text(old), _text(new)
-    if not old:
-        raise ValueError
-    if len(text) + text.count(old) * (len(new) - len(old)) > MAX_RENDERED_CHARS:
-        raise too_large()
-    return text.replace(old, new)
-
-
-def _truncate(value: Any, length: int) -> str:
-    text = _text(value)
-    if type(length) is not int or length < 1:
-        raise ValueError
-    return text if len(text) <= length else text[: length - 1] + "…"
-
-
-def _to_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
-
-
-def _int(value: Any) -> int:
-    if isinstance(value, str) and len(value) > 19:
-        raise ValueError
-    return int(value)
-
-
-_FILTERS: dict[str, tuple[Callable[..., Any], int, int]] = {
-    "first": (lambda value: _sequence(value)[0], 0, 0),
-    "int": (_int, 0, 0),
-    "join": (_join, 0, 1),
-    "keys": (lambda value: sorted(value.keys()), 0, 0),
-    "last": (lambda value: _sequence(value)[-1], 0, 0),
-    "length": (len, 0, 0),
-    "lower": (lambda value: _text(value).lower(), 0, 0),
-    "replace": (_replace, 2, 2),
-    "string": (in_text, 0, 0),
-    "tojson": (_to_json, 0, 0),
-    "trim": (lambda value: _text(value).strip(), 0, 0),
-    "truncate": (_truncate, 1, 1),
-    "upper": (lambda value: _text(value).upper(), 0, 0),
-}

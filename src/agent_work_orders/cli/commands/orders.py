@@ -50,7 +50,7 @@ def list_orders(
 ) -> None:
     """List work orders, newest first."""
     from agent_work_orders.cli import client as clients
-    from agent_work_orders.cli.screen import Screen, first_line, print_json, short
+    from agent_work_orders.cli.screen import Screen, print_json
 
     _check_status(status or [])
     wanted = {
@@ -70,18 +70,7 @@ def list_orders(
     if as_json:
         print_json(page)
         return
-    rows = [
-        [
-            short(order["agent_work_order_id"]),
-            _status_of(order),
-            order.get("verification") or "",
-            order["current_phase"] or "",
-            order["created_at"][:19].replace("T", " "),
-            order["repository_url"].rstrip("/").rsplit("/", 1)[-1],
-            first_line(order["title"] or order["initial_prompt"] or order["workflow_type"], 60),
-        ]
-        for order in page["agent_work_orders"]
-    ]
+    rows = [_row(order) for order in page["agent_work_orders"]]
     screen = Screen()
     if not rows:
         screen.line('No work orders. Start one with: awo run --repo PATH "What to do"')
@@ -94,6 +83,20 @@ def list_orders(
         screen.line(
             f"{len(rows)} of {page['total_count']}; more with --offset {offset + len(rows)}"
         )
+
+
+def _row(order: Json) -> list[str]:
+    from agent_work_orders.cli.screen import first_line, short
+
+    return [
+        short(order["agent_work_order_id"]),
+        _status_of(order),
+        order.get("verification") or "",
+        order["current_phase"] or "",
+        order["created_at"][:19].replace("T", " "),
+        order["repository_url"].rstrip("/").rsplit("/", 1)[-1],
+        first_line(order["title"] or order["initial_prompt"] or order["workflow_type"], 60),
+    ]
 
 
 def _tell_resting(orders: list[Json], place: Target, screen: Screen) -> None:
