@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from agent_work_orders.cli.client import Json
+from typing import TYPE_CHECKING
+
 from agent_work_orders.cli.screen import count, first_line
+
+if TYPE_CHECKING:
+    from agent_work_orders.cli.client import Json
 
 DENIALS_SHOWN = 5
 
