@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from agent_work_orders.cli.screen import count, first_line
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from agent_work_orders.cli.client import Json
+
 DENIALS_SHOWN = 5
 
 

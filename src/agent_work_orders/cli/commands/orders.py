@@ -16,29 +16,33 @@ if TYPE_CHECKING:
     from agent_work_orders.cli.screen import Screen
 
 
+Status = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--status",
+        metavar="STATUS",
+        help="Only these; may be repeated.",
+        autocompletion=completion.statuses,
+    ),
+]
+Workflow = Annotated[
+    str | None,
+    typer.Option(
+        "--workflow",
+        metavar="NAME",
+        help="Only of this workflow.",
+        autocompletion=completion.workflows,
+    ),
+]
+
+
 @guarded
 def list_orders(
-    status: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--status",
-            metavar="STATUS",
-            help="Only these; may be repeated.",
-            autocompletion=completion.statuses,
-        ),
-    ] = None,
+    status: Status = None,
     repo: Annotated[
         str | None, typer.Option("--repo", metavar="URL_OR_PATH", help="Only of this repository.")
     ] = None,
-    workflow: Annotated[
-        str | None,
-        typer.Option(
-            "--workflow",
-            metavar="NAME",
-            help="Only of this workflow.",
-            autocompletion=completion.workflows,
-        ),
-    ] = None,
+    workflow: Workflow = None,
     search: Annotated[
         str | None, typer.Option("--search", metavar="TEXT", help="In id, prompt, branch, issue.")
     ] = None,
