@@ -1,4 +1,4 @@
-"""Lists in the docs are complete: template filters, and the form of the scripted agent's file."""
+"""Lists in the docs are complete: the form of the scripted agent's file."""
 
 from __future__ import annotations
 
@@ -9,23 +9,9 @@ import source_scan
 
 from agent_work_orders.agent_executor import script
 from agent_work_orders.agent_executor.agent import ErrorKind
-from agent_work_orders.workflow_engine import expression
 
 DOCS = source_scan.ROOT / "docs"
 _CODE = re.compile(r"`([a-z_]+)(?:\([a-z, ]*\))?`")
-
-
-def first_cells(page: str, head: str) -> list[str]:
-    """The first column of the table that has this head."""
-    lines = page[page.index(head) :].splitlines()
-    rows = lines[2 : lines.index("") if "" in lines else None]
-    return [row.split(" | ")[0] for row in rows if row.startswith("| ")]
-
-
-def test_every_template_filter_is_described() -> None:
-    page = (DOCS / "workflows.md").read_text("utf-8")
-    named = {name for cell in first_cells(page, "| filter |") for name in _CODE.findall(cell)}
-    assert named == {*expression._FILTERS, "default"}
 
 
 def test_the_form_of_the_scripted_agents_file_is_described() -> None:
