@@ -1,5 +1,5 @@
 """The API beside a command that owns the data directory: other terminals and a browser talk to it
-as they would to a server (decision 19).
+as they would to a server (decision 18).
 
 It listens at a free port of loopback and lets in who has a key of the directory, as `awo up` does.
 """

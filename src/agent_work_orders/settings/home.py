@@ -1,4 +1,4 @@
-"""Where the data directory is when nobody names one (decision 20).
+"""Where the data directory is when nobody names one (decision 19).
 
 It belongs to a repository and lies outside of it, in the user's state directory: from any folder of
 the repository, and from its linked worktrees, the same one is found, and cleaning or deleting the
