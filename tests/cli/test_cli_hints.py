@@ -46,6 +46,9 @@ FOLLOWED = {
     },
     "test_what_needs_a_server": {"server_needed", "bind_needs_keys"},
     "test_what_was_typed_wrongly": {"usage"},
+    "test_what_github_and_people_there_decide": {
+        "github_code_invalid", "github_permission_missing", "pull_request_merged",
+    },
 }  # fmt: skip
 
 
@@ -202,6 +205,22 @@ def start_server(awo: Any, *more: str) -> tuple[subprocess.Popen[str], str]:
 def stop(process: subprocess.Popen[str]) -> None:
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
+
+
+def test_what_github_and_people_there_decide(awo: Any) -> None:
+    """The errors themselves are made against the simulator, where their hints are helped by too."""
+    hints = {one.code: one.hint for one in source_scan.failures()[0] if _COMMAND.search(one.hint)}
+    order = an_order(awo)
+    [diff] = follow(awo, hints["pull_request_merged"], ORDER=order)
+    assert "diff --git" in diff.out
+    [found] = follow(awo, hints["github_permission_missing"], codes=(1,))
+    assert "no credentials are configured" in found.out
+    [command] = _COMMAND.findall(hints["github_code_invalid"])
+    # It waits for somebody at the browser.
+    process = awo.start(*command.split()[1:], err=subprocess.PIPE)
+    line = process.stderr.readline()
+    stop(process)
+    assert "Open http://127.0.0.1:" in line
 
 
 def test_what_a_server_refuses(awo: Any) -> None:

@@ -83,7 +83,7 @@ def test_every_port_is_one(place: Any, port: str) -> None:
                 seen += 1
                 done = place(*path, name, port)
                 assert done.code == 2 and name in done.err, done.err
-    assert seen == 2
+    assert seen == 3
 
 
 @pytest.mark.parametrize("folder", ["file", "file/below", "/proc/nowhere"])
