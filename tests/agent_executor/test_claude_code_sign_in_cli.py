@@ -20,10 +20,13 @@ from agent_work_orders.testing.fakes.local_sandbox import LocalSandbox
 from agent_work_orders.testing.model_simulator import ModelSimulator, Script
 from agent_work_orders.testing.model_simulator.script import call, say
 
-pytestmark = pytest.mark.skipif(
-    find_binary(None) is None and os.environ.get("CI") != "true",
-    reason="Claude Code is not installed (claude-agent-sdk)",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        find_binary(None) is None and os.environ.get("CI") != "true",
+        reason="Claude Code is not installed (claude-agent-sdk)",
+    ),
+]
 
 TOKEN = "sk-ant-oat01-0123456789abcdef"
 

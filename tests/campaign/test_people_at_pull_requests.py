@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from people_town import Town, opened
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def town(room: Path) -> AsyncIterator[Town]:

@@ -26,6 +26,8 @@ from agent_work_orders.state_manager.sqlite import database
 from agent_work_orders.work_orders import inspect
 from agent_work_orders.workflow_engine import events as on
 
+pytestmark = pytest.mark.slow
+
 _COMMAND = re.compile(r"`(awo [^`]*)`")
 FOLLOWED = {
     "test_what_is_not_known_is_listed": {

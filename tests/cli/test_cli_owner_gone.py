@@ -13,6 +13,8 @@ import pytest
 from agent_work_orders.cli.outcome import Again, Told
 from agent_work_orders.cli.over_http import OverHttp
 
+pytestmark = pytest.mark.slow
+
 DRAINING = b'{"code": "server_draining", "detail": "The server is stopping"}'
 REFUSAL = b"HTTP/1.1 503 X\r\nContent-Length: %d\r\n\r\n%s" % (len(DRAINING), DRAINING)
 

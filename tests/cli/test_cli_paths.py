@@ -55,6 +55,7 @@ def place(awo: Any) -> Any:
     return awo
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("home", ["file", "file/below"])
 def test_every_command_refuses_a_file_as_data_directory(place: Any, home: str) -> None:
     seen = 0

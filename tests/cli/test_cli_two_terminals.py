@@ -16,6 +16,8 @@ import pytest
 
 from agent_work_orders.state_manager import lock
 
+pytestmark = pytest.mark.slow
+
 GATE = """\
 name: gate
 tasks:

@@ -14,6 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PATIENCE_S = 120.0
 
 
