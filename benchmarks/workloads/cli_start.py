@@ -12,7 +12,7 @@ from benchmarks import product, scratch
 from benchmarks.result import Result
 from benchmarks.rounds import Contender, Unable, race
 
-ROUNDS = 15
+ROUNDS = 8
 EMPTY = """\
 import typer
 
