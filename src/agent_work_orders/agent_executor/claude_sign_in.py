@@ -10,18 +10,18 @@ from typing import Literal
 
 import msgspec
 
+from agent_work_orders.security import google_credentials
+
 Way = Literal["bedrock", "vertex", "gateway", "api_key", "subscription"]
 
 GOOGLE_FILE = "google-credentials.json"
 """Where the sandbox has Google's credentials: the library that reads them wants a file."""
 
 
-class SignIn(msgspec.Struct, frozen=True, kw_only=True):
-    """What the server knows, by the names of Claude Code's own variables. None of it stands in an
-    order or a journal."""
+class SignInWays(msgspec.Struct, frozen=True, kw_only=True):
+    """The ways beside an API key, by what Claude Code's own variables are about. The settings have
+    them as a section; none of it stands in an order or a journal."""
 
-    api_key: str = ""
-    base_url: str = ""
     gateway_token: str = ""
     subscription_token: str = ""
     bedrock: bool = False
@@ -37,6 +37,24 @@ class SignIn(msgspec.Struct, frozen=True, kw_only=True):
     vertex_project: str = ""
     google_credentials: str = ""
     """The JSON itself, not the path of a file."""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return (
+            self.gateway_token,
+            self.subscription_token,
+            self.aws_bearer_token,
+            self.aws_secret_access_key,
+            self.aws_session_token,
+            *google_credentials.secrets(self.google_credentials),
+        )
+
+
+class SignIn(SignInWays, frozen=True, kw_only=True):
+    """All that the server knows."""
+
+    api_key: str = ""
+    base_url: str = ""
 
     @property
     def way(self) -> Way | None:

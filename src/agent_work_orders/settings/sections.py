@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from agent_work_orders.agent_executor import claude_mcp
-from agent_work_orders.security import google_credentials
+from agent_work_orders.agent_executor.claude_sign_in import SignInWays
 
 Synchronous = Literal["FULL", "NORMAL", "EXTRA"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -62,37 +62,6 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
     model_wait_longest_s: float = 900.0
 
 
-class SignInSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Claude Code's further ways to its model, beside `agents.anthropic_api_key`."""
-
-    gateway_token: str = ""
-    subscription_token: str = ""
-    bedrock: bool = False
-    bedrock_base_url: str = ""
-    aws_region: str = ""
-    aws_bearer_token: str = ""
-    aws_access_key_id: str = ""
-    aws_secret_access_key: str = ""
-    aws_session_token: str = ""
-    vertex: bool = False
-    vertex_base_url: str = ""
-    vertex_region: str = ""
-    vertex_project: str = ""
-    google_credentials: str = ""
-    """The JSON, also when the variable names a file."""
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        return (
-            self.gateway_token,
-            self.subscription_token,
-            self.aws_bearer_token,
-            self.aws_secret_access_key,
-            self.aws_session_token,
-            *google_credentials.secrets(self.google_credentials),
-        )
-
-
 class OrderSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What holds for every order."""
 
@@ -125,7 +94,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     server: ServerSettings = ServerSettings()
     limits: LimitSettings = LimitSettings()
     agents: AgentSettings = AgentSettings()
-    sign_in: SignInSettings = SignInSettings()
+    sign_in: SignInWays = SignInWays()
     orders: OrderSettings = OrderSettings()
     github: GitHubSettings = GitHubSettings()
 
