@@ -16,3 +16,9 @@ class TestGitBranch(SandboxContract):
     @pytest.fixture
     def sandbox_type(self) -> SandboxType:
         return "git_branch"
+
+
+class TestBubblewrap(SandboxContract):
+    @pytest.fixture
+    def sandbox_type(self) -> SandboxType:
+        return "bubblewrap"

@@ -5,13 +5,18 @@ A new type is a folder beside `local/` and a line here.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Refused
 from agent_work_orders.repositories.mirrors import Mirrors
+from agent_work_orders.sandbox_manager.bubblewrap.box import Outlets
+from agent_work_orders.sandbox_manager.bubblewrap.boxes import Boxes
+from agent_work_orders.sandbox_manager.bubblewrap.cgroups import Limits
 from agent_work_orders.sandbox_manager.local.agent_user import AgentUsers
-from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes
+from agent_work_orders.sandbox_manager.local.sandbox_folder import Host
+from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes, ProgramsMaker
 from agent_work_orders.sandbox_manager.sandbox import (
     Isolation,
     Record,
@@ -26,6 +31,15 @@ from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLocks
 NOWHERE = State(exists=False, workspace=None, head_sha=None, disk_bytes=None)
 
 
+def boxes_of(
+    home: Path, limits: Limits | None = None, outlets: Outlets | None = None
+) -> Callable[[Host], Mapping[SandboxType, ProgramsMaker]]:
+    """The types that are boxes on a local folder."""
+    return lambda host: {
+        "bubblewrap": Boxes(home.resolve(), host, limits or Limits(), outlets=outlets).programs
+    }
+
+
 class SandboxFactory:
     """See sandbox.Sandboxes for the contract. An order has sandboxes of one type, so what is asked
     by its id is asked of each implementation, and at most one has an answer."""
@@ -36,8 +50,14 @@ class SandboxFactory:
         self.mirrors = mirrors
         self.locks = WorkspaceLocks()
         self.unremoved: list[str] = []
-        local = LocalSandboxes(home, mirrors, clock, users=users, locks=self.locks)
-        self._makers: dict[SandboxType, Sandboxes] = {"git_branch": local, "git_worktree": local}
+        local = LocalSandboxes(
+            home, mirrors, clock, users=users, locks=self.locks, further=boxes_of(home)
+        )
+        self._makers: dict[SandboxType, Sandboxes] = {
+            "git_branch": local,
+            "git_worktree": local,
+            "bubblewrap": local,
+        }
         self._all = tuple(dict.fromkeys(self._makers.values()))
 
     def isolation(self, sandbox_type: SandboxType) -> Isolation:

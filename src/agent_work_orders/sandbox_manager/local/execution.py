@@ -19,7 +19,7 @@ from typing import Any
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Environmental, Refused, TooLarge, Transient
 from agent_work_orders.sandbox_manager.capture import Capture
-from agent_work_orders.sandbox_manager.local.supervisor_client import Request, SupervisorClient
+from agent_work_orders.sandbox_manager.local.programs import Program, Programs
 from agent_work_orders.sandbox_manager.sandbox import (
     OUTPUT_LIMIT_BYTES,
     Ended,
@@ -35,8 +35,8 @@ END_WAIT_S = 10.0
 
 
 async def execute(
-    supervisor: SupervisorClient,
-    request: Request,
+    programs: Programs,
+    program: Program,
     *,
     clock: Clock,
     stdin: bytes = b"",
@@ -50,14 +50,14 @@ async def execute(
     then nobody knows how it ended."""
     started = clock.monotonic_s()
     running = _Running(clock, on_output, limit_bytes)
-    await running.start(supervisor, request, stdin)
+    await running.start(programs, program, stdin)
     ended: Ended = "exited"
     try:
         ended = await running.watch(started + timeout_s, idle_s)
     finally:
         # Also on cancellation: whoever awaited us may go on only when nothing lives any more.
         await running.finish()
-    running.raise_if_never_started(request.argv)
+    running.raise_if_never_started(program.argv)
     status = running.status
     if ended == "exited" and "exit" not in status:
         raise Transient(
@@ -93,7 +93,7 @@ class _Running:
         self.captures = {"stdout": Capture(limit_bytes), "stderr": Capture(limit_bytes)}
         self.status: dict[str, Any] = {}
 
-    async def start(self, supervisor: SupervisorClient, request: Request, stdin: bytes) -> None:
+    async def start(self, programs: Programs, program: Program, stdin: bytes) -> None:
         source = _readable(stdin)
         given = [source]
         try:
@@ -102,7 +102,7 @@ class _Running:
                 os.set_blocking(reading, False)
                 self._pipes[reading] = name
                 given.append(writing)
-            self._control = await supervisor.spawn(request, *given)
+            self._control = await programs.spawn(program, *given)
         except BaseException:
             for fd in self._pipes:
                 os.close(fd)

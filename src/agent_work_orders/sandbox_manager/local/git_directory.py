@@ -45,9 +45,10 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GitDirectory(msgspec.Struct, frozen=True, kw_only=True):
-    """What one contains. `mirror` lends objects."""
+    """What one contains. `mirror` lends objects, which who reads it sees at `objects`."""
 
     mirror: Path
+    objects: str
     branch: str
     sha: str
     index: Index | None = None
@@ -70,7 +71,7 @@ def write(
     texts: dict[str, bytes] = {
         "HEAD": f"ref: refs/heads/{content.branch}\n".encode(),
         "config": _CONFIG.encode() + git_steps.IDENTITY,
-        "objects/info/alternates": os.fsencode(content.mirror / "objects") + b"\n",
+        "objects/info/alternates": os.fsencode(content.objects) + b"\n",
         f"refs/heads/{content.branch}": f"{content.sha}\n".encode(),
         "info/exclude": excluded.encode(),
     }

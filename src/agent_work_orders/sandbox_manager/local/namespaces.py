@@ -133,7 +133,7 @@ def show(confinement: Confinement, below: int, request: dict[str, Any]) -> None:
     guarded = [path for path in request["guarded"] if os.path.lexists(path)]
     for path in guarded if confinement.guards else ():
         guard(path, spared=confinement.cover)
-    if confinement.private:
+    if confinement.private and request["temporary"]:
         words = private_tmp.named(request["argv"], request["env"].values())
         named = [path for path in words if not is_in(path, confinement.cover)]
         private_tmp.make(

@@ -54,9 +54,11 @@ class LocalSandbox:
             return
         try:
             self._record("PROVISIONING", None)
+            await self._folder.programs.close()
             await asyncio.to_thread(self._folder.make_folders)
             await self._folder.materialise(self._spec.base_sha)
         except (Failed, OSError) as failure:
+            await self._folder.programs.close()
             await asyncio.to_thread(self._folder.remove)
             self._record("FAILED", None)
             if isinstance(failure, Failed):
@@ -127,7 +129,7 @@ class LocalSandbox:
     async def put_private(self, name: str, content: bytes) -> str:
         if len(files.components(name)) != 1:
             raise files.outside(name)
-        return str(await asyncio.to_thread(self._folder.put_private, name, content))
+        return await asyncio.to_thread(self._folder.put_private, name, content)
 
     async def empty_private(self) -> None:
         self._active()
@@ -181,6 +183,7 @@ class LocalSandbox:
 
     async def cleanup(self) -> None:
         host = self._folder.host
+        await self._folder.programs.close()
         # With namespaces of their own all processes of an order are dead already.
         alone = None if host.supervisor.namespaces else self._folder.leased
         await asyncio.to_thread(

@@ -26,7 +26,6 @@ import msgspec
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Failed
-from agent_work_orders.repositories import origin as origins
 from agent_work_orders.repositories.mirror import MAX_IMPORT_BYTES, Mirror
 from agent_work_orders.sandbox_manager import commit_size, git_steps, step_results
 from agent_work_orders.sandbox_manager.local import (
@@ -40,8 +39,9 @@ from agent_work_orders.sandbox_manager.local import (
 from agent_work_orders.sandbox_manager.local.agent_user import AgentUser
 from agent_work_orders.sandbox_manager.local.execution import execute
 from agent_work_orders.sandbox_manager.local.leases import Leases
-from agent_work_orders.sandbox_manager.local.supervisor_client import Request, SupervisorClient
-from agent_work_orders.sandbox_manager.sandbox import Execution, Output, Spec
+from agent_work_orders.sandbox_manager.local.programs import OrderFolder, Program, Programs
+from agent_work_orders.sandbox_manager.local.supervisor_client import SupervisorClient
+from agent_work_orders.sandbox_manager.sandbox import Execution, Output
 
 INSIDE_OUTPUT_BYTES = 65_536
 
@@ -61,17 +61,19 @@ class SandboxFolder:
     """Not safe for two tasks at once: the caller keeps them apart."""
 
     def __init__(
-        self, host: Host, spec: Spec, mirror: Mirror, path: Path, index_path: Path
+        self, host: Host, folder: OrderFolder, mirror: Mirror, index_path: Path, programs: Programs
     ) -> None:
         self.host = host
         self.mirror = mirror
-        self.path = path
-        self.repo = path / "repo"
-        self.staging = descriptor_files.Staging(path / "staging")
-        self._spec = spec
-        self._copies = spec.sandbox_type == "git_branch"
+        self.programs = programs
+        self.path = folder.path
+        self.repo = folder.repo
+        self.staging = descriptor_files.Staging(folder.path / "staging")
+        self._folder = folder
+        self._spec = folder.spec
+        self._copies = folder.spec.sandbox_type == "git_branch"
         self._index_path = index_path
-        self._references = references.References(mirror, spec)
+        self._references = references.References(mirror, folder.spec)
 
     def make_folders(self) -> None:
         descriptor_trees.remove(self.path)
@@ -94,12 +96,7 @@ class SandboxFolder:
 
     @property
     def user(self) -> AgentUser:
-        """Whose the work tree is. Never a user that is not for agents: a copy of a data directory
-        may belong to anybody."""
-        uid = descriptor_files.owner(self.repo)
-        if uid is None or uid not in self.host.leases.users:
-            raise files.lost(self.repo)
-        return self.host.leases.users.user(uid)
+        return self._folder.user
 
     @property
     def leased(self) -> int | None:
@@ -124,10 +121,10 @@ class SandboxFolder:
         if uid is not None:
             self.host.leases.release(self.path, uid)
 
-    def put_private(self, name: str, content: bytes, mode: int = 0o600) -> Path:
+    def put_private(self, name: str, content: bytes, mode: int = 0o600) -> str:
         home = self.path / "home"
         files.write(self.staging, home, name, content, self.user, mode)
-        return home / name
+        return self.programs.seen(home / name)
 
     def write_file(self, path: str, content: bytes) -> None:
         files.write(self.staging, self.repo, path, content, self.user)
@@ -178,7 +175,8 @@ class SandboxFolder:
         await asyncio.to_thread(self._write_private, parent)
         later_s = self.host.clock.now_ms() // 1000 + 2
         sizes = (str(commit_size.LIMIT_BYTES), str(commit_size.large_bytes()))
-        argv = git_steps.argv(git_steps.TREE, parent, str(private / "pack"), str(later_s), *sizes)
+        pack_path = self.programs.seen(private / "pack")
+        argv = git_steps.argv(git_steps.TREE, parent, pack_path, str(later_s), *sizes)
         done = await self._inside(argv, directory=private)
         try:
             imported = step_results.read_tree(done)
@@ -218,26 +216,23 @@ class SandboxFolder:
         cwd: str,
     ) -> Execution:
         """A program of the order, in `cwd` below the work tree."""
-        request = Request(
+        program = Program(
             argv=argv,
             env={
-                "PATH": self.host.path,
-                "HOME": str(self.path / "home"),
+                "PATH": self.programs.path,
+                "HOME": self.programs.seen(self.path / "home"),
                 "LANG": "C.UTF-8",
-                "TMPDIR": str(self.path / "tmp"),
+                "TMPDIR": self.programs.seen(self.path / "tmp"),
                 **env,
                 **self._tags(),
             },
-            cwd=str(self.repo),
+            cwd=self.repo,
             below=() if cwd == "." else files.components(cwd),
-            user=self.user,
-            shown=self._visible_paths(borrowing=not self._copies),
-            guarded=self._guarded(),
-            temporary=str(self.path / "tmp"),
+            borrowing=not self._copies,
         )
         return await execute(
-            self.host.supervisor,
-            request,
+            self.programs,
+            program,
             clock=self.host.clock,
             stdin=stdin,
             timeout_s=timeout_s,
@@ -246,21 +241,18 @@ class SandboxFolder:
         )
 
     async def _inside(self, argv: list[str], *, directory: Path) -> Execution:
-        temporary = str(self.path / "tmp")
-        env = git_steps.environment(self.host.git, str(directory), str(self.repo), temporary)
-        shown = self._visible_paths(borrowing=True)
-        if not directory.is_relative_to(self.repo):
-            shown.append((str(directory), True))
+        env = git_steps.environment(
+            self.host.git,
+            *(self.programs.seen(place) for place in (directory, self.repo, self.path / "tmp")),
+        )
         return await execute(
-            self.host.supervisor,
-            Request(
+            self.programs,
+            Program(
                 argv=argv,
                 env={**env, **self._tags()},
-                cwd=str(self.repo),
-                user=self.user,
-                shown=shown,
-                guarded=self._guarded(),
-                temporary=temporary,
+                cwd=self.repo,
+                directory=directory,
+                borrowing=True,
             ),
             clock=self.host.clock,
             timeout_s=git_steps.TIMEOUT_S,
@@ -273,13 +265,6 @@ class SandboxFolder:
             processes.SANDBOX_TAG: self._spec.name,
             processes.HOME_TAG: self.host.tag,
         }
-
-    def _visible_paths(self, *, borrowing: bool) -> list[tuple[str, bool]]:
-        shown = [(str(self.path / name), True) for name in ("repo", "home", "tmp")]
-        return [*shown, (str(self.mirror.path), False)] if borrowing else shown
-
-    def _guarded(self) -> list[str]:
-        return origins.folders_of(self._spec.origin) if self._spec.origin else []
 
     def _clear(self, sha: str) -> None:
         """A new folder takes the host of the work tree: who holds the old one has nothing."""
@@ -329,6 +314,7 @@ class SandboxFolder:
     ) -> None:
         content = git_directory.GitDirectory(
             mirror=self.mirror.path,
+            objects=self.programs.seen(self.mirror.path / "objects"),
             branch=self._spec.branch,
             sha=sha,
             index=index,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +16,7 @@ from agent_work_orders.repositories.refname import check_branch, check_order, ch
 from agent_work_orders.sandbox_manager.local import descriptor_trees, processes
 from agent_work_orders.sandbox_manager.local.agent_user import AgentUsers, agent_users
 from agent_work_orders.sandbox_manager.local.leases import Leases
+from agent_work_orders.sandbox_manager.local.programs import LocalPrograms, OrderFolder, Programs
 from agent_work_orders.sandbox_manager.local.protection import Case, Protection, describe, isolation
 from agent_work_orders.sandbox_manager.local.register import Register, check_name, order_in
 from agent_work_orders.sandbox_manager.local.sandbox import LocalSandbox, found_state
@@ -23,6 +25,8 @@ from agent_work_orders.sandbox_manager.local.supervisor_client import Supervisor
 from agent_work_orders.sandbox_manager.sandbox import Isolation, Record, Spec, State, sandbox_name
 from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
 from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLocks
+
+ProgramsMaker = Callable[[OrderFolder], Programs]
 
 LOST = "lost"
 """Of the data directory: what belongs to nobody that the journal knows."""
@@ -46,7 +50,9 @@ class LocalSandboxes:
         path: str | None = None,
         namespaces: Literal["auto", "off"] = "auto",
         locks: WorkspaceLocks | None = None,
+        further: Callable[[Host], Mapping[SandboxType, ProgramsMaker]] = lambda _host: {},
     ) -> None:
+        """`further`: types that start programs in another way on the same folders."""
         home.mkdir(parents=True, exist_ok=True)
         self._home = home.resolve()
         self._folder = self._home / "workspaces"
@@ -66,7 +72,15 @@ class LocalSandboxes:
             path=path or os.environ.get("PATH") or DEFAULT_PATH,
             git=mirrors.git.executable,
         )
+        self._programs: dict[SandboxType, ProgramsMaker] = {
+            "git_branch": self._local_programs,
+            "git_worktree": self._local_programs,
+            **further(self._host),
+        }
         self.unremoved: list[str] = []
+
+    def _local_programs(self, folder: OrderFolder) -> Programs:
+        return LocalPrograms(self._host.supervisor, folder, self._host.path)
 
     def open(self, spec: Spec) -> LocalSandbox:
         """The sandbox of an order; nothing is made before `setup`. Refused for a spec with a
@@ -74,13 +88,16 @@ class LocalSandboxes:
         check_name(spec.name)
         check_sha(spec.base_sha, field="base_sha")
         check_branch(spec.branch, field="branch")
-        folder = SandboxFolder(
-            self._host,
-            spec,
-            self.mirrors.at(spec.repository),
-            self._folder / spec.name,
-            self._register.index_path(spec.name),
+        mirror = self.mirrors.at(spec.repository)
+        place = OrderFolder(
+            path=self._folder / spec.name,
+            mirror=mirror.path,
+            spec=spec,
+            leases=self._host.leases,
         )
+        programs = self._programs[spec.sandbox_type](place)
+        index_path = self._register.index_path(spec.name)
+        folder = SandboxFolder(self._host, place, mirror, index_path, programs)
         return LocalSandbox(folder, spec, self._register)
 
     async def start(self) -> None:

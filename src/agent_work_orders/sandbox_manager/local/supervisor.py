@@ -23,13 +23,15 @@ Rules:
 - Signals and abstract sockets stay in the execution where the kernel has scopes (landlock.py).
 
 Control protocol: the server sends a 4-byte length and a JSON request; answers are JSON lines:
-`{"started": true}`, `{"error": errno, "what": …}`, `{"exit": code, "signal": number}`.
+`{"guard": pid}` (of the supervisor, before the guard says anything), `{"started": true}`,
+`{"error": errno, "what": …}`, `{"exit": code, "signal": number}`.
 """
 
 from __future__ import annotations
 
 import array
 import errno
+import fcntl
 import json
 import os
 import resource
@@ -59,6 +61,9 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 36, 38
 GRACE_S = 2.0
 # Of one user, who runs one order: a fork bomb ends here, far above what builds and tests need.
 MAX_PROCESSES = 8192
+# Control socket, input, output and errors, and what more a program is given.
+MOST_FDS = 8
+FIRST_SPARE_FD = 16
 
 
 def _tell(control: int, message: dict[str, Any]) -> None:
@@ -90,7 +95,10 @@ def _become(
     what = "prepare"
     try:
         os.setsid()
-        for target, fd in enumerate(fds):
+        # Out of the way of the numbers that the program finds them under.
+        given = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, FIRST_SPARE_FD) for fd in fds]
+        report = fcntl.fcntl(report, fcntl.F_DUPFD_CLOEXEC, FIRST_SPARE_FD)
+        for target, fd in enumerate(given):
             os.dup2(fd, target)
         os.chdir("/")
         if os.geteuid() == 0:
@@ -237,7 +245,7 @@ def _await_work(confinement: Confinement, line: socket.socket) -> None:
     # Without namespaces there is no parent-death signal: the closing control socket leaves time
     # to kill the others.
     fds = _receive_descriptors(line)
-    if len(fds) != 4 or _is_orphan(line):
+    if len(fds) < 4 or _is_orphan(line):
         return
     control = fds.pop(0)
     request = _receive(control)
@@ -264,7 +272,7 @@ def _receive_descriptors(channel: socket.socket) -> list[int]:
     """Those that came with one byte; none when the other end is closed."""
     fds = array.array("i")
     _, ancillary, _, _ = channel.recvmsg(
-        1, socket.CMSG_LEN(4 * fds.itemsize), socket.MSG_CMSG_CLOEXEC
+        1, socket.CMSG_LEN(MOST_FDS * fds.itemsize), socket.MSG_CMSG_CLOEXEC
     )
     for level, kind, payload in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
@@ -337,6 +345,7 @@ class Supervisor:
             try:
                 self._lines[pid].sendmsg([b"x"], rights)
                 self._controls[pid] = fds[0]
+                _tell(fds[0], {"guard": pid})
                 break
             except (OSError, KeyError):
                 continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import asyncio
+import errno
 import json
 import os
 import socket
@@ -11,7 +12,7 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -40,7 +41,8 @@ _PACKAGES = Path(__file__).resolve().parents[3]
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """`below`: names from `cwd` on, none of them a link. `shown`: paths below the data directory
     that the program sees, and whether writable. `guarded`: others that it may read and not
-    write. `temporary`: one of the shown, which takes the place of /tmp."""
+    write. `temporary`: one of the shown, which takes the place of /tmp; empty: /tmp is not seen by
+    what the program shows to others."""
 
     argv: Sequence[str]
     env: Mapping[str, str]
@@ -100,21 +102,55 @@ class SupervisorClient:
                 process.kill()
                 process.wait()
 
+    async def spawn_watched(
+        self, request: Request, fds: Sequence[int], began: Callable[[int], None]
+    ) -> socket.socket:
+        """The same, with descriptors 0, 1, 2 and more. `began` is told, before anything of it runs,
+        of the process that all of it will be below."""
+        if self._channel is None:
+            await self.start()
+        control = self._hand_over(*fds)
+        try:
+            loop = asyncio.get_running_loop()
+            control.setblocking(False)
+            async with asyncio.timeout(START_TIMEOUT_S):
+                words = await loop.sock_recv(control, 4096)
+            told = json.loads(words.splitlines()[0]) if words else {}
+            if "guard" not in told:
+                raise OSError(told.get("error", errno.EPIPE), "no guard")
+            began(int(told["guard"]))
+            self._tell(control, request)
+        except BaseException:
+            control.close()
+            raise
+        return control
+
     def _send(self, request: Request, stdin: int, stdout: int, stderr: int) -> socket.socket:
+        control = self._hand_over(stdin, stdout, stderr)
+        try:
+            self._tell(control, request)
+        except BaseException:
+            control.close()
+            raise
+        return control
+
+    def _hand_over(self, *given: int) -> socket.socket:
         assert self._channel is not None
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
-            fds = array.array("i", [theirs.fileno(), stdin, stdout, stderr])
+            fds = array.array("i", [theirs.fileno(), *given])
             try:
                 self._channel.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
-                body = json.dumps(msgspec.to_builtins(request)).encode()
-                ours.setblocking(True)
-                ours.sendall(struct.pack("!I", len(body)) + body)
             except BaseException:
                 ours.close()
                 raise
-        ours.setblocking(False)
         return ours
+
+    def _tell(self, control: socket.socket, request: Request) -> None:
+        body = json.dumps(msgspec.to_builtins(request)).encode()
+        control.setblocking(True)
+        control.sendall(struct.pack("!I", len(body)) + body)
+        control.setblocking(False)
 
     def _started(self) -> bool:
         with self._lock:
