@@ -77,14 +77,16 @@ class Box:
             await self._begin()
 
     async def spawn(self, program: Program, stdin: int, stdout: int, stderr: int) -> socket.socket:
+        """Once more where the box turns out to be gone before anything of the program ran."""
         await self.start()
-        try:
-            return self._send(program, stdin, stdout, stderr)
-        except OSError:
-            # It died since, and nothing of the program ran.
-            await self.close()
-            await self.start()
-            return self._send(program, stdin, stdout, stderr)
+        with contextlib.suppress(OSError):
+            control = self._send(program, stdin, stdout, stderr)
+            if await _answers(control):
+                return control
+            control.close()
+        await self.close()
+        await self.start()
+        return self._send(program, stdin, stdout, stderr)
 
     async def close(self) -> None:
         """All that runs in it is dead afterwards."""
@@ -235,6 +237,24 @@ def seen(folder: OrderFolder, place: Path) -> str:
     if place.is_relative_to(folder.mirror):
         return str(Path(arguments.MIRROR, place.relative_to(folder.mirror)))
     return str(place)
+
+
+async def _answers(control: socket.socket) -> bool:
+    """Whether a first word comes. It is left there for who reads the socket."""
+    loop, readable = asyncio.get_running_loop(), asyncio.Event()
+    fd = control.fileno()
+    loop.add_reader(fd, readable.set)
+    try:
+        await readable.wait()
+    except BaseException:
+        loop.remove_reader(fd)
+        control.close()
+        raise
+    loop.remove_reader(fd)
+    try:
+        return control.recv(1, socket.MSG_PEEK) != b""
+    except ConnectionResetError:
+        return False
 
 
 @contextlib.contextmanager
