@@ -16,8 +16,7 @@ from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.url import parse
-from agent_work_orders.sandbox_manager.factory import boxes_of
-from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes
+from agent_work_orders.sandbox_manager.bubblewrap.sandboxes import BoxedSandboxes
 from agent_work_orders.sandbox_manager.sandbox import SandboxType
 
 
@@ -51,7 +50,7 @@ def make_source(folder: Path) -> str:
 
 
 class LocalBench:
-    """A `Bench` of the conformance suite on `LocalSandboxes`."""
+    """A `Bench` of the conformance suite on the local types."""
 
     def __init__(self, folder: Path, sandbox_type: SandboxType, mirror: Mirror) -> None:
         self.folder = folder
@@ -61,9 +60,7 @@ class LocalBench:
         self.repository = mirror.key
         self.base_sha = mirror.resolve_base(None).sha
         mirrors = Mirrors(self.home / "mirrors", mirror.git)
-        self.sandboxes = LocalSandboxes(
-            self.home, mirrors, SystemClock(), further=boxes_of(self.home)
-        )
+        self.sandboxes = BoxedSandboxes(self.home, mirrors, SystemClock())
 
     async def entries(self, sha: str) -> dict[str, tuple[str, bytes]]:
         found = {}

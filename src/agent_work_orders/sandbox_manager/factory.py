@@ -5,18 +5,13 @@ A new type is a folder beside `local/` and a line here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import Refused
+from agent_work_orders.errors import Environmental, Refused
 from agent_work_orders.repositories.mirrors import Mirrors
-from agent_work_orders.sandbox_manager.bubblewrap.box import Outlets
-from agent_work_orders.sandbox_manager.bubblewrap.boxes import Boxes
-from agent_work_orders.sandbox_manager.bubblewrap.cgroups import Limits
+from agent_work_orders.sandbox_manager.bubblewrap.sandboxes import BoxedSandboxes, BoxOptions
 from agent_work_orders.sandbox_manager.local.agent_user import AgentUsers
-from agent_work_orders.sandbox_manager.local.sandbox_folder import Host
-from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes, ProgramsMaker
 from agent_work_orders.sandbox_manager.sandbox import (
     Isolation,
     Record,
@@ -31,28 +26,23 @@ from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLocks
 NOWHERE = State(exists=False, workspace=None, head_sha=None, disk_bytes=None)
 
 
-def boxes_of(
-    home: Path, limits: Limits | None = None, outlets: Outlets | None = None
-) -> Callable[[Host], Mapping[SandboxType, ProgramsMaker]]:
-    """The types that are boxes on a local folder."""
-    return lambda host: {
-        "bubblewrap": Boxes(home.resolve(), host, limits or Limits(), outlets=outlets).programs
-    }
-
-
 class SandboxFactory:
     """See sandbox.Sandboxes for the contract. An order has sandboxes of one type, so what is asked
     by its id is asked of each implementation, and at most one has an answer."""
 
     def __init__(
-        self, home: Path, mirrors: Mirrors, clock: Clock, *, users: AgentUsers | None = None
+        self,
+        home: Path,
+        mirrors: Mirrors,
+        clock: Clock,
+        *,
+        users: AgentUsers | None = None,
+        boxes: BoxOptions | None = None,
     ) -> None:
         self.mirrors = mirrors
         self.locks = WorkspaceLocks()
         self.unremoved: list[str] = []
-        local = LocalSandboxes(
-            home, mirrors, clock, users=users, locks=self.locks, further=boxes_of(home)
-        )
+        local = BoxedSandboxes(home, mirrors, clock, users=users, locks=self.locks, options=boxes)
         self._makers: dict[SandboxType, Sandboxes] = {
             "git_branch": local,
             "git_worktree": local,
@@ -62,6 +52,9 @@ class SandboxFactory:
 
     def isolation(self, sandbox_type: SandboxType) -> Isolation:
         return self._maker(sandbox_type).isolation(sandbox_type)
+
+    async def problem(self, sandbox_type: SandboxType) -> Environmental | None:
+        return await self._maker(sandbox_type).problem(sandbox_type)
 
     def open(self, spec: Spec) -> Sandbox:
         """Refused for a type that there is not, or a spec that is malformed."""

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from agent_work_orders.errors import Environmental
 from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
 from agent_work_orders.sandbox_manager.workspace_lock import WorkspaceLocks
 
@@ -119,6 +120,21 @@ class Isolation(msgspec.Struct, frozen=True, kw_only=True):
     summary: str
 
 
+class Service(msgspec.Struct, frozen=True, kw_only=True):
+    """One outside that programs reach at an address inside, with a token that opens only it."""
+
+    url: str
+    token: str
+
+
+class WayOut(msgspec.Struct, frozen=True, kw_only=True):
+    """How programs reach outside where nothing else leads out. `environment` is in every program's
+    already; `services` are by name."""
+
+    environment: Mapping[str, str] = {}
+    services: Mapping[str, Service] = {}
+
+
 Output = Callable[[Literal["stdout", "stderr"], bytes], None]
 """Called on the event loop with each chunk as it comes; must return quickly."""
 
@@ -132,6 +148,11 @@ class Sandbox(Protocol):
 
     sandbox_identifier: str
     sandbox_type: SandboxType
+
+    @property
+    def way_out(self) -> WayOut | None:
+        """None: programs use this machine's own network, and nothing is added to what they send."""
+        ...
 
     async def setup(self) -> None:
         """Make the workspace at the spec's base, or adopt the one that is there after a restart.
@@ -242,6 +263,11 @@ class Sandboxes(Protocol):
     """What the last `reap` could not remove, by its identifier; the next one tries again."""
 
     def isolation(self, sandbox_type: SandboxType) -> Isolation: ...
+
+    async def problem(self, sandbox_type: SandboxType) -> Environmental | None:
+        """Why none of this type can be made here; None when one can. Found out by making one, at
+        the first question."""
+        ...
 
     def open(self, spec: Spec) -> Sandbox:
         """The sandbox of an order; nothing is made before its `setup`."""

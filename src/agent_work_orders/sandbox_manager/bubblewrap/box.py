@@ -16,6 +16,7 @@ import socket
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -25,6 +26,7 @@ from agent_work_orders.sandbox_manager.bubblewrap import arguments
 from agent_work_orders.sandbox_manager.bubblewrap.runtime import Runtime, unavailable
 from agent_work_orders.sandbox_manager.local.programs import OrderFolder, Program
 from agent_work_orders.sandbox_manager.local.supervisor_client import Request, SupervisorClient
+from agent_work_orders.sandbox_manager.sandbox import Spec, WayOut
 
 # bwrap and the interpreter take 40 ms on an idle machine; on one that thrashes, a thousand times.
 START_TIMEOUT_S = 30.0
@@ -34,8 +36,16 @@ CHANNEL_FD, STDERR_FD, FILTER_FD, ARGUMENTS_FD = 0, 2, 1, 3
 """Of what bwrap inherits. Its arguments are none that a process of the box could read."""
 
 
-Outlets = Callable[[OrderFolder, socket.socket], Callable[[], None]]
-"""Takes the listening socket of a box's way out and answers at it; what it returns ends that."""
+class Outlets(Protocol):
+    """Who answers at the ways out of boxes."""
+
+    def way_out(self, spec: Spec) -> WayOut:
+        """What programs of a sandbox are told of theirs; the same as long as the server lives."""
+        ...
+
+    def serve(self, spec: Spec, listener: socket.socket) -> Callable[[], None]:
+        """Answer at a box's listening socket, from now on, until what is returned is called."""
+        ...
 
 
 class Wiring(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,7 +134,7 @@ class Box:
         self._channel = ours
         if listener is not None:
             assert self._wiring.outlets is not None
-            self._end_outlet = self._wiring.outlets(self._folder, listener)
+            self._end_outlet = self._wiring.outlets.serve(self._folder.spec, listener)
 
     def _tell_began(self, pid: int) -> None:
         self._wiring.began(self._folder, pid)

@@ -18,7 +18,7 @@ from agent_work_orders.sandbox_manager.local import descriptor_files, files
 from agent_work_orders.sandbox_manager.local.agent_user import AgentUser
 from agent_work_orders.sandbox_manager.local.leases import Leases
 from agent_work_orders.sandbox_manager.local.supervisor_client import Request, SupervisorClient
-from agent_work_orders.sandbox_manager.sandbox import Spec
+from agent_work_orders.sandbox_manager.sandbox import Spec, WayOut
 
 
 class OrderFolder(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +66,11 @@ class Programs(Protocol):
         """PATH of the order's programs, unless they are given another."""
         ...
 
+    @property
+    def way_out(self) -> WayOut | None:
+        """See Sandbox."""
+        ...
+
     def seen(self, place: Path) -> str:
         """Where programs see a folder or file of the order, or of its mirror."""
         ...
@@ -83,6 +88,8 @@ class Programs(Protocol):
 
 class LocalPrograms:
     """Each execution is one of the supervisor's, in namespaces where the kernel gives them."""
+
+    way_out: WayOut | None = None
 
     def __init__(self, supervisor: SupervisorClient, folder: OrderFolder, path: str) -> None:
         self._supervisor = supervisor

@@ -26,6 +26,7 @@ from agent_work_orders.sandbox_manager.sandbox import (
     Spec,
     State,
     Status,
+    WayOut,
 )
 from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
 from agent_work_orders.sandbox_manager.step_results import setup_failed
@@ -45,6 +46,10 @@ class LocalSandbox:
         self._spec = spec
         self._register = register
         self._untouched_at: str | None = None
+
+    @property
+    def way_out(self) -> WayOut | None:
+        return self._folder.programs.way_out
 
     async def setup(self) -> None:
         entry = self._register.get(self._spec.name)

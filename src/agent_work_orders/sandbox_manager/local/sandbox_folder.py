@@ -216,6 +216,7 @@ class SandboxFolder:
         cwd: str,
     ) -> Execution:
         """A program of the order, in `cwd` below the work tree."""
+        way_out = self.programs.way_out
         program = Program(
             argv=argv,
             env={
@@ -223,6 +224,7 @@ class SandboxFolder:
                 "HOME": self.programs.seen(self.path / "home"),
                 "LANG": "C.UTF-8",
                 "TMPDIR": self.programs.seen(self.path / "tmp"),
+                **(way_out.environment if way_out is not None else {}),
                 **env,
                 **self._tags(),
             },

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import Failed
+from agent_work_orders.errors import Environmental, Failed
 from agent_work_orders.ids import ORDER_ID
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.refname import check_branch, check_order, check_sha
@@ -185,6 +185,10 @@ class LocalSandboxes:
     def protection(self) -> Protection:
         """What is and what is not separated here. Known after `start`."""
         return describe(self._case())
+
+    async def problem(self, sandbox_type: SandboxType) -> Environmental | None:
+        """What there is can always be used."""
+        return None
 
     def isolation(self, sandbox_type: SandboxType) -> Isolation:
         return isolation(self._case(), sandbox_type)

@@ -23,6 +23,7 @@ from agent_work_orders.sandbox_manager.sandbox import (
     LeftOut,
     Output,
     State,
+    WayOut,
 )
 from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
 
@@ -32,6 +33,7 @@ _CHUNK_BYTES = 65536
 class LocalSandbox:
     sandbox_identifier = "local"
     sandbox_type: SandboxType = "git_branch"
+    way_out: WayOut | None = None
 
     def __init__(self, root: Path, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
