@@ -75,7 +75,7 @@ def tools_of(path: str, home: str) -> list[str]:
             continue
         above = entry.rpartition("/")[0]
         homes = {home, f"{home}/.local", "/root", "/home", "/opt", ""}
-        # `/home/ann/bin`: what is above is a home.
+        # A folder of programs directly in a person's home: what is above is that home.
         is_home = above in homes or above.rpartition("/")[0] == "/home"
         whole = entry.endswith(("/bin", "/shims", "/sbin")) and not is_home
         found.append(above if whole else entry)

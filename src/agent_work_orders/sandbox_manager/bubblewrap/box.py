@@ -293,7 +293,7 @@ def _explained(said: bytes) -> Failed:
                 reason,
                 "Allow unprivileged user namespaces (kernel.unprivileged_userns_clone=1, "
                 "kernel.apparmor_restrict_unprivileged_userns=0), or in a container run it with "
-                "them. Until then choose another type of sandbox, or set AWO_SANDBOX_FALLBACK.",
+                "them. Until then choose another type of sandbox.",
             )
     return Environmental(
         "sandbox_setup_failed",

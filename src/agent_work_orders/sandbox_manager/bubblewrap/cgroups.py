@@ -35,14 +35,6 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     cpus: float | None = None
 
 
-class Use(msgspec.Struct, frozen=True, kw_only=True):
-    """What a box has used until now, where it is counted."""
-
-    cpu_s: float | None = None
-    memory_peak_bytes: int | None = None
-    killed_for_memory: int = 0
-
-
 class Cgroups:
     def __init__(self, tag: str, limits: Limits, root: Path = ROOT) -> None:
         self._tag = tag
@@ -66,25 +58,6 @@ class Cgroups:
         for top in set(self._folders.values()):
             with contextlib.suppress(OSError):
                 (top / self._name(folder.spec.name)).rmdir()
-
-    def use(self, sandbox: str) -> Use:
-        """Nothing where it is not counted, or the box is gone."""
-        name = self._name(sandbox)
-        if self.kind == "cgroup-v2":
-            group = next(iter(self._folders.values())) / name
-            cpu = _number(group / "cpu.stat", "usage_usec")
-            return Use(
-                cpu_s=None if cpu is None else cpu / 1e6,
-                memory_peak_bytes=_number(group / "memory.peak"),
-                killed_for_memory=_number(group / "memory.events", "oom_kill") or 0,
-            )
-        memory, cpuacct = self._folders.get("memory"), self._folders.get("cpuacct")
-        cpu = _of(cpuacct, name, "cpuacct.usage")
-        return Use(
-            cpu_s=None if cpu is None else cpu / 1e9,
-            memory_peak_bytes=_of(memory, name, "memory.max_usage_in_bytes"),
-            killed_for_memory=_of(memory, name, "memory.oom_control", "oom_kill") or 0,
-        )
 
     def sweep(self) -> int:
         """Remove those of this data directory that nobody is in any more."""
@@ -189,18 +162,3 @@ def _write(path: Path, value: str) -> None:
     """A limit that this kernel does not take is none; the others hold."""
     with contextlib.suppress(OSError):
         _must_write(path, value)
-
-
-def _of(top: Path | None, group: str, name: str, key: str = "") -> int | None:
-    return None if top is None else _number(top / group / name, key)
-
-
-def _number(path: Path, key: str = "") -> int | None:
-    try:
-        words = path.read_text().split()
-    except OSError:
-        return None
-    if not key:
-        return int(words[0]) if words and words[0].isdigit() else None
-    found = words[words.index(key) + 1] if key in words[:-1] else ""
-    return int(found) if found.isdigit() else None
