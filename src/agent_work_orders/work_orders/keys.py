@@ -1,4 +1,4 @@
-"""API keys: made, listed and revoked, each time with a row in the audit log."""
+"""API keys: made and revoked, each time with a row in the audit log. `store.keys` lists them."""
 
 from __future__ import annotations
 
