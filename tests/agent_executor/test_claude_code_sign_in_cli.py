@@ -12,13 +12,17 @@ from pathlib import Path
 
 import pytest
 
+sys.path.append(str(Path(__file__).parents[1]))
+
 from agent_work_orders.agent_executor.agent import AgentRequest, Entry, Turn
 from agent_work_orders.agent_executor.claude_code import ClaudeCode, Options, Settings, find_binary
 from agent_work_orders.agent_executor.claude_sign_in import SignIn
 from agent_work_orders.clock import SystemClock
+from agent_work_orders.security.outbound import Outbound
 from agent_work_orders.testing.fakes.local_sandbox import LocalSandbox
 from agent_work_orders.testing.model_simulator import ModelSimulator, Script
 from agent_work_orders.testing.model_simulator.script import call, say
+from outside import ConnectProxy, TlsBefore, certificate
 
 pytestmark = [
     pytest.mark.slow,
@@ -81,6 +85,24 @@ async def test_signs_in_with_a_token(
     assert model.requests[-1].headers[header] == value
     others = {"authorization", "x-api-key"} - {header}
     assert not others & set(model.requests[-1].headers)
+
+
+async def test_goes_through_the_operators_proxy(tmp_path: Path) -> None:
+    """A name that only the proxy knows, and a certificate that only the operator's authority
+    signed: the model hears from it."""
+    file = certificate(tmp_path, "model.example.test")
+    script = Script(turns=(say("Through."),))
+    async with (
+        ModelSimulator(script) as model,
+        TlsBefore(file, model.url) as front,
+        ConnectProxy(front.port) as proxy,
+    ):
+        outbound = Outbound(proxy=f"http://{proxy.address}", certificates=str(file))
+        sign_in = SignIn(base_url="https://model.example.test", api_key="sk-0123456789")
+        settings = Settings(sign_in=sign_in, other_user=False, max_retries=0, outbound=outbound)
+        done = await turn(tmp_path, settings)
+    assert done.ok and done.text == "Through.", done
+    assert proxy.asked and all("model.example.test:443" in head for head in proxy.asked)
 
 
 class Recorder:

@@ -98,7 +98,7 @@ async def stage(
             github.clock.advance(seconds)
             await asyncio.sleep(0)
 
-        async with Exchange(secure=False, deadline_s=deadline_s) as exchange:
+        async with Exchange(trusted=None, deadline_s=deadline_s) as exchange:
             governor = DurableGovernor(memory, github.clock, chance=chance, sleep=sleep)
             asking = Retrying(
                 exchange, governor, github.clock, api_url=github.url, chance=chance, sleep=sleep

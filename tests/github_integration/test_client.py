@@ -61,7 +61,7 @@ def scene(store: SqliteStore, time: FakeTime) -> Opened:
     ) -> AsyncIterator[Scene]:
         async with (
             SmallService(answering) as service,
-            Exchange(secure=False, deadline_s=deadline_s, body_limit_bytes=limit_bytes) as exchange,
+            Exchange(trusted=None, deadline_s=deadline_s, body_limit_bytes=limit_bytes) as exchange,
         ):
             chance = random.Random(3)
             governor = DurableGovernor(

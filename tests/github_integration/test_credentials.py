@@ -151,7 +151,7 @@ def scene(store: SqliteStore, time: FakeTime) -> Opened:
     @asynccontextmanager
     async def opened(app_id: int = 7, **more: Any) -> AsyncIterator[Scene]:
         github = Github(time)
-        async with SmallService(github) as service, Exchange(secure=False) as exchange:
+        async with SmallService(github) as service, Exchange(trusted=None) as exchange:
             chance = random.Random(3)
             memory = await KeptQuota.opened(store.quota)
             governor = DurableGovernor(memory, time, chance=chance, sleep=time.sleep)

@@ -2,78 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-import ssl
-from datetime import UTC, datetime, timedelta
-from ipaddress import IPv4Address
+import base64
+import sys
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from small_service import Reply, SmallService
+
+sys.path.append(str(Path(__file__).parents[1]))
 
 from agent_work_orders.github_integration.credential import Credential
 from agent_work_orders.github_integration.http.one_request import Exchange, HttpRequest, NotSent
+from agent_work_orders.security.outbound import Outbound
+from outside import ConnectProxy, Tls, certificate
 
 WHO = Credential(name="token:ab12", token="ghp_" + "a" * 36)
-
-
-def certificate(folder: Path, address: str) -> Path:
-    """A key and a certificate that it signed itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test")])
-    begun = datetime(2026, 1, 1, tzinfo=UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(begun)
-        .not_valid_after(begun + timedelta(days=36_500))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(IPv4Address(address))]), critical=False
-        )
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    file = folder / f"{address}.pem"
-    file.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-        + made.public_bytes(serialization.Encoding.PEM)
-    )
-    return file
-
-
-class Tls:
-    """A service behind TLS that counts what it hears."""
-
-    def __init__(self, file: Path) -> None:
-        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self._context.load_cert_chain(file)
-        self.heard = 0
-
-    async def __aenter__(self) -> Tls:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._context)
-        self.url = f"https://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/"
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._server.close()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        self.heard += 1
-        writer.write(b"HTTP/1.1 204 X\r\nConnection: close\r\n\r\n")
-        await writer.drain()
-        writer.close()
 
 
 @pytest.mark.fault("D16")
@@ -85,7 +28,7 @@ async def test_a_certificate_is_checked(
     served = wrong if known == "another address's" else right
     if known != "nobody's":
         monkeypatch.setenv("SSL_CERT_FILE", str(served))
-    async with Tls(served) as service, Exchange() as exchange:
+    async with Tls(served) as service, Exchange(trusted=Outbound().trusted()) as exchange:
         asking = exchange.send(HttpRequest(method="GET", url=service.url), WHO)
         if known == "its own":
             assert (await asking).status == 204, "the control"
@@ -97,7 +40,7 @@ async def test_a_certificate_is_checked(
 
 async def test_plain_http_settings_trust_no_certificate(tmp_path: Path) -> None:
     async with Tls(certificate(tmp_path, "127.0.0.1")) as service:
-        async with Exchange(secure=False) as exchange:
+        async with Exchange(trusted=None) as exchange:
             with pytest.raises(NotSent, match=r"(?i)certificate"):
                 await exchange.send(HttpRequest(method="GET", url=service.url), WHO)
         assert service.heard == 0
@@ -111,7 +54,27 @@ async def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.Monkey
     async with SmallService(answering) as proxy, SmallService(answering) as service:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy.url)
-        async with Exchange(secure=False) as exchange:
+        async with Exchange(trusted=None) as exchange:
             url = service.url.replace("127.0.0.1", "localhost")
             answer = await exchange.send(HttpRequest(method="GET", url=url), WHO)
         assert answer.status == 200 and len(service.heard) == 1 and proxy.heard == []
+
+
+async def test_a_proxy_and_authorities_that_were_set_on_purpose(tmp_path: Path) -> None:
+    file = certificate(tmp_path, "api.example.test")
+    async with Tls(file) as service, ConnectProxy(service.port) as proxy:
+        meant = Outbound(proxy=f"http://ann:pa%73s-word@{proxy.address}", certificates=str(file))
+        url = "https://api.example.test/meta"
+        request = HttpRequest(method="GET", url=url)
+        async with Exchange(trusted=meant.trusted(), proxy=meant.proxy_to(url)) as exchange:
+            assert (await exchange.send(request, WHO)).status == 204
+        login = base64.b64encode(b"ann:pass-word").decode()
+        (head,) = proxy.asked
+        assert head.startswith("CONNECT api.example.test:443 ") and f"Basic {login}" in head
+        assert WHO.token not in head, "the proxy sees where we go, not as whom"
+        # Without the authorities the same way ends before anything is sent.
+        unknown = Outbound(proxy=meant.proxy)
+        async with Exchange(trusted=unknown.trusted(), proxy=meant.proxy_to(url)) as exchange:
+            with pytest.raises(NotSent, match=r"(?i)certificate"):
+                await exchange.send(request, WHO)
+        assert service.heard == 1

@@ -6,10 +6,13 @@ import asyncio
 import os
 import random
 import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+sys.path.append(str(Path(__file__).parents[1]))
 
 from agent_work_orders.errors import Failed, Permanent, TooLarge, Transient
 from agent_work_orders.repositories.failure import classify
@@ -17,6 +20,8 @@ from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.push import push
 from agent_work_orders.repositories.url import RepositoryUrl
+from agent_work_orders.security.outbound import Outbound
+from outside import ConnectProxy, Tls, certificate
 
 
 def slow_git(tmp_path: Path, marker: str) -> Git:
@@ -187,3 +192,23 @@ async def test_a_missing_origin_fails_without_a_prompt(mirrors: Mirrors) -> None
         await mirrors.ensure(url)
     assert failed.value.code in ("repository_unreachable", "repository_auth_needed")
     assert not isinstance(failed.value, Permanent) or failed.value.code != "git_failed"
+
+
+async def test_git_goes_through_the_proxy_and_believes_the_authorities(tmp_path: Path) -> None:
+    file = certificate(tmp_path, "git.example.test")
+    asked = ["ls-remote", "--end-of-options", "https://git.example.test/shop.git"]
+    async with Tls(file, "404 X") as service, ConnectProxy(service.port) as proxy:
+        way = f"http://ann:pass-word@{proxy.address}"
+        for certificates in ("", str(file)):
+            git = Git(outbound=Outbound(proxy=way, certificates=certificates))
+            with pytest.raises(Failed) as failed:
+                await git.run("list", asked, transport="https")
+            # The service has no repositories: to be told so is to have been there.
+            assert (failed.value.code == "repository_not_found") == bool(certificates), failed.value
+        assert service.heard == 1
+        assert all(head.startswith("CONNECT git.example.test:443 ") for head in proxy.asked)
+        before = len(proxy.asked)
+        with pytest.raises(Failed):
+            near = ["ls-remote", "--end-of-options", f"{service.url}shop.git"]
+            await git.run("list", near, transport="https")
+        assert len(proxy.asked) == before, "this machine is no matter of the proxy's"

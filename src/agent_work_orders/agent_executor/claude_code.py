@@ -43,11 +43,14 @@ from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Environmental, Refused
 from agent_work_orders.sandbox_manager.sandbox import Sandbox
 from agent_work_orders.security import given
+from agent_work_orders.security.outbound import Outbound
 
 DEFAULT_MODEL = "sonnet"
 TOOLS = ("Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "Write")
 # `Edit(./**)` covers Write too; a rule for Write does not match, an unscoped one opens the disk.
 ALLOWED = ("Edit(./**)", "Read(./**)", "Bash")
+
+CERTIFICATES_FILE = "certificates.pem"
 
 OPENING = "This is your task. Work in the current directory.\n\n"
 
@@ -70,6 +73,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     waiting is the engine's durable work, not a sleeping process's: the session is resumed."""
     other_user: bool = True
     """Agents run under another uid, so the binary must be reachable by others."""
+    outbound: Outbound = Outbound()
+    """The operator's way out, for the agent too: not its password, which the agent could read."""
     scrub: bool = False
     """Hide the key from the agent's shell; see above for what the CLI asks in return."""
 
@@ -85,6 +90,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 class Files(msgspec.Struct, kw_only=True):
     google: str | None = None
+    certificates: str | None = None
     mcp: str | None = None
     mcp_servers: tuple[str, ...] = ()
 
@@ -139,7 +145,8 @@ class ClaudeCode:
             "CLAUDE_CODE_MAX_RETRIES": str(settings.max_retries),
             "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB": "1" if settings.scrub else "0",
         }
-        return env | settings.sign_in.environment()
+        way = {} if "@" in settings.outbound.proxy else settings.outbound.environment
+        return env | way | settings.sign_in.environment()
 
     async def put_files(self, sandbox: Sandbox) -> Files:
         """What cannot be said in a variable, in the order's private home."""
@@ -147,6 +154,9 @@ class ClaudeCode:
         if settings.sign_in.way == "vertex" and settings.sign_in.google_credentials:
             content = settings.sign_in.google_credentials.encode()
             files.google = await sandbox.put_private(GOOGLE_FILE, content)
+        if settings.outbound.certificates:
+            content = Path(settings.outbound.certificates).read_bytes()
+            files.certificates = await sandbox.put_private(CERTIFICATES_FILE, content)
         if settings.mcp_config:
             files.mcp = await sandbox.put_private(claude_mcp.FILE, settings.mcp_config.encode())
             files.mcp_servers = tuple(claude_mcp.servers(settings.mcp_config))
@@ -217,6 +227,8 @@ class _Turn:
         self._files = await self._agent.put_files(self._sandbox)
         if self._files.google is not None:
             self._env["GOOGLE_APPLICATION_CREDENTIALS"] = self._files.google
+        if self._files.certificates is not None:
+            self._env["NODE_EXTRA_CA_CERTS"] = self._files.certificates
         session = request.session_id
         if session is not None and not claude_outcome.is_session_id(session):
             self._say(Entry(kind="system", text="the session id is not one: a new session starts"))

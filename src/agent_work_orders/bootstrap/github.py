@@ -47,6 +47,7 @@ def account_of(settings: Settings) -> Account:
         timeout_s=settings.github.timeout_s,
         webhooks=bool(settings.github.webhook_secret),
         public_url=settings.server.public_url,
+        outbound=settings.outbound,
     )
 
 

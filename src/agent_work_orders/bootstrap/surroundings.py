@@ -77,7 +77,7 @@ def surroundings(
 ) -> Surroundings:
     """`home` is the settings' own, or an empty stand-in for one that does not exist yet."""
     logins = None if github is None else github.logins
-    git = Git(tag=home_tag(home), logins=logins)
+    git = Git(tag=home_tag(home), logins=logins, outbound=settings.outbound)
     mirrors = Mirrors(home / "mirrors", git, branches=store.branches)
     users = agent_users(settings.agents.agent_uid)
     reviews = LocalForge(home / "reviews")
@@ -126,5 +126,6 @@ def claude(settings: Settings) -> claude_code.Settings:
             **msgspec.structs.asdict(settings.sign_in),
         ),
         mcp_config=settings.agents.mcp_config,
+        outbound=settings.outbound,
         other_user=os.geteuid() == 0,
     )

@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from agent_work_orders.security.outbound import Outbound
+
 
 class Account(msgspec.Struct, frozen=True, kw_only=True):
     """An App, else a plain token."""
@@ -23,6 +25,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     """Whether deliveries are expected."""
     public_url: str = ""
     """Of the dashboard: what we write may link there."""
+    outbound: Outbound = Outbound()
 
     @property
     def usable(self) -> bool:

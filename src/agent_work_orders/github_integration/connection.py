@@ -56,8 +56,7 @@ async def connect(
     """Nothing is sent before something is asked. `learn` is told every token before it is used."""
     chance = random.SystemRandom()
     governor = DurableGovernor(memory, clock, chance=chance)
-    secure = account.api_url.startswith("https:")
-    async with Exchange(secure=secure, deadline_s=account.timeout_s) as exchange:
+    async with _exchange(account) as exchange:
         retrying = Retrying(exchange, governor, clock, api_url=account.api_url, chance=chance)
         credentials: AppCredentials | TokenCredentials
         hook: Hook | None = None
@@ -99,14 +98,22 @@ async def take_over(account: Account, clock: Clock, code: str) -> NewApp:
         )
     chance = random.SystemRandom()
     governor = DurableGovernor(NoMemory(), clock, chance=chance)
-    secure = account.api_url.startswith("https:")
     nobody = Credential(name="setup", token="")
     what = "take over the new App"
-    async with Exchange(secure=secure, deadline_s=account.timeout_s) as exchange:
+    async with _exchange(account) as exchange:
         retrying = Retrying(exchange, governor, clock, api_url=account.api_url, chance=chance)
         url = f"{account.api_url}/app-manifests/{code}/conversions"
         request = HttpRequest(method="POST", url=url, writes=True, priority="person")
         return read(good(what, await retrying.ask(what, request, nobody), nobody))
+
+
+def _exchange(account: Account) -> Exchange:
+    secure = account.api_url.startswith("https:")
+    return Exchange(
+        trusted=account.outbound.trusted() if secure else None,
+        proxy=account.outbound.proxy_to(account.api_url),
+        deadline_s=account.timeout_s,
+    )
 
 
 def _names(forge: GithubForge) -> Callable[[str], Awaitable[str]]:

@@ -17,7 +17,9 @@ import os
 import shutil
 import signal
 import subprocess
+import weakref
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Literal
 
@@ -27,6 +29,7 @@ from agent_work_orders.errors import Environmental, TooLarge, Transient
 from agent_work_orders.repositories import stale_lock
 from agent_work_orders.repositories.failure import classify, lock_path
 from agent_work_orders.repositories.login import Login, Logins, Remote, offered, with_login
+from agent_work_orders.security.outbound import Outbound
 
 Transport = Literal["https", "http", "ssh", "file"]
 
@@ -89,7 +92,12 @@ class Git:
     be set later: by then, what they need is there."""
 
     def __init__(
-        self, *, tag: str = "", executable: str | None = None, logins: Logins | None = None
+        self,
+        *,
+        tag: str = "",
+        executable: str | None = None,
+        logins: Logins | None = None,
+        outbound: Outbound | None = None,
     ) -> None:
         found = executable or shutil.which("git")
         if found is None:
@@ -99,6 +107,8 @@ class Git:
         self.executable = found
         self._tag = tag
         self.logins = logins
+        self._outbound = outbound or Outbound()
+        self._certificates = _Certificates(self._outbound)
         self._starting = asyncio.Lock()
 
     def environment(self) -> dict[str, str]:
@@ -123,7 +133,7 @@ class Git:
             env["AWO_HOME_TAG"] = self._tag
         if "SSH_AUTH_SOCK" in os.environ:
             env["SSH_AUTH_SOCK"] = os.environ["SSH_AUTH_SOCK"]
-        return env
+        return env | self._outbound.environment
 
     async def run(
         self,
@@ -183,7 +193,9 @@ class Git:
     ) -> _Child:
         source = _source(stdin)
         try:
-            return _Child(command, {**self.environment(), **(env or {})}, source, pipes)
+            own = {**self.environment(), **self._certificates.environment}
+            shared = (*pipes, *self._certificates.descriptors)
+            return _Child(command, {**own, **(env or {})}, source, shared)
         finally:
             os.close(source)
 
@@ -209,6 +221,30 @@ class Git:
                 hint="Ask for less: a smaller range, or a single file.",
             )
         return answer
+
+
+class _Certificates:
+    """Those that git is to believe, in a file in memory that it inherits: it knows one file only,
+    and a file of ours on disk would have to be kept true. Read at the first use."""
+
+    def __init__(self, outbound: Outbound) -> None:
+        self._outbound = outbound
+
+    @cached_property
+    def descriptors(self) -> tuple[int, ...]:
+        content = self._outbound.bundle()
+        if not content:
+            return ()
+        fd = os.memfd_create("certificates", os.MFD_CLOEXEC)
+        weakref.finalize(self, os.close, fd)
+        with open(fd, "wb", closefd=False) as file:
+            file.write(content)
+        return (fd,)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        found = self.descriptors
+        return {"GIT_SSL_CAINFO": f"/proc/self/fd/{found[0]}"} if found else {}
 
 
 def _source(stdin: bytes | IO[bytes] | None) -> int:

@@ -67,6 +67,13 @@ def is_key_list(text: str) -> bool:
     )
 
 
+def is_proxy(text: str) -> bool:
+    """An http address of a host and a port, perhaps with a user and a password."""
+    login = re.match(r"(http://)[!-.0-9;-?A-~]{1,200}:[!-.0-9;-?A-~]{1,1000}@", text)
+    plain = text if login is None else login[1] + text[login.end() :]
+    return is_plain_address(plain) and re.fullmatch(r"http://[^/]+:[0-9]+/?", plain) is not None
+
+
 def is_plain_address(text: str) -> bool:
     """http or https, a host, and nothing that could carry a credential."""
     try:

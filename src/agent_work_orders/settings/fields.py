@@ -157,6 +157,22 @@ FIELDS = (
         "A file of rules for repositories that have none; the form of .awo/config.yaml",
     ),
     Field(
+        "AWO_HTTPS_PROXY",
+        "network.proxy",
+        "Proxy for GitHub, for git over https and for models: http://[user:password@]host:port; "
+        "`HTTPS_PROXY` alone is passed over",
+    ),
+    Field(
+        "AWO_NO_PROXY",
+        "network.no_proxy",
+        "Hosts that are reached without it, by comma; `.example.org` is all below that name",
+    ),
+    Field(
+        "AWO_CA_BUNDLE",
+        "network.certificates",
+        "A PEM file of certificate authorities that are good beside the system's",
+    ),
+    Field(
         "AWO_FOUR_EYES", "orders.four_eyes", "true: nobody approves in orders of their own", True
     ),
     Field(

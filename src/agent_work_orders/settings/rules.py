@@ -80,6 +80,17 @@ def rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
         ("AWO_AGENT_SCRIPT", _maybe_file(of.agents.agent_script), "a file that can be read"),
         ("AWO_GITHUB_RULES", _maybe_file(of.github.rules), "a file that can be read"),
         (
+            "AWO_HTTPS_PROXY",
+            not of.network.proxy or givens.is_proxy(of.network.proxy),
+            "http://host:port, with user:password@ before the host if it wants them",
+        ),
+        (
+            "AWO_NO_PROXY",
+            all(map(_NO_PROXY.fullmatch, of.network.no_proxy)),
+            "hosts, names that begin with a dot, or *; without port, by comma",
+        ),
+        ("AWO_CA_BUNDLE", _maybe_certificates(of.network.certificates), "a PEM file"),
+        (
             "AWO_SECRET_KEY",
             givens.is_key_list(of.storage.secret_key),
             "32 bytes in base64 each, by comma",
@@ -93,6 +104,7 @@ def rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
 _LONG_ENOUGH = f"at least {SHORTEST} printable characters, no spaces"
 
 
+_NO_PROXY = re.compile(r"\*|\.?[A-Za-z0-9_][A-Za-z0-9._-]{0,252}|[0-9A-Fa-f:.]{2,45}")
 _APP_ID = re.compile(r"[1-9][0-9]{0,18}|Iv[0-9A-Za-z._]{6,60}")
 
 
@@ -177,6 +189,18 @@ def _maybe_file(text: str) -> bool:
         return not text or stat.S_ISREG(os.stat(text).st_mode)
     except (OSError, ValueError):
         return False
+
+
+def _maybe_certificates(path: str) -> bool:
+    if not path:
+        return True
+    import ssl
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=path)
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _address(text: str) -> bool:

@@ -10,6 +10,7 @@ import msgspec
 
 from agent_work_orders.agent_executor import claude_mcp
 from agent_work_orders.agent_executor.claude_sign_in import SignInWays
+from agent_work_orders.security.outbound import Outbound
 
 Synchronous = Literal["FULL", "NORMAL", "EXTRA"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -70,6 +71,14 @@ class OrderSettings(msgspec.Struct, frozen=True, kw_only=True):
     four_eyes: bool = False
 
 
+class NetworkSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How the server itself reaches outside."""
+
+    proxy: str = ""
+    no_proxy: tuple[str, ...] = ()
+    certificates: str = ""
+
+
 class GitHubSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The one GitHub that is spoken to."""
 
@@ -97,6 +106,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     sign_in: SignInWays = SignInWays()
     orders: OrderSettings = OrderSettings()
     github: GitHubSettings = GitHubSettings()
+    network: NetworkSettings = NetworkSettings()
+
+    @property
+    def outbound(self) -> Outbound:
+        return Outbound(**msgspec.structs.asdict(self.network))
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -109,6 +123,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             self.github.private_key,
             self.github.token,
             *self.github.webhook_secret,
+            *self.outbound.secrets,
             *(part.strip() for part in keys),
         )
 

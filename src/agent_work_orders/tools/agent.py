@@ -16,19 +16,34 @@ import msgspec
 from agent_work_orders.agent_executor.agent import AgentRequest
 from agent_work_orders.agent_executor.registry import Registry
 from agent_work_orders.command_loader import catalogue, expansion, instructions, typed_prompt
+from agent_work_orders.errors import Permanent
+from agent_work_orders.tools import agent_answer
 from agent_work_orders.tools.agent_attempt import Attempt, Means, Sink, committed
 from agent_work_orders.tools.agent_failure import Waits
 from agent_work_orders.tools.agent_history import Recall
 from agent_work_orders.tools.base_files import base_files
-from agent_work_orders.tools.schema import fields, flag, integer, nullable, text, texts
+from agent_work_orders.tools.schema import (
+    anything,
+    anything_by_name,
+    fields,
+    flag,
+    integer,
+    nullable,
+    text,
+    texts,
+)
 from agent_work_orders.tools.tool import JsonObject, Order, ToolContext
 from agent_work_orders.tools.workspaces import LEFT_OUT, Workspace, Workspaces
+from agent_work_orders.workflow_engine import written_schema
 from agent_work_orders.workflow_engine.catalogue import ToolInfo
 
 _SHARED: dict[str, Any] = {
     "feedback": text("What went wrong last time: given to the agent as data"),
     "model": text("The agent's model; the agent's own default when absent"),
     "max_turns": integer("At most so many turns of the model", minimum=1),
+    "schema": anything_by_name(
+        "A JSON Schema: the agent ends with a value that fits, which is the output `answer`"
+    ),
 }
 _OUTPUTS = fields(
     text=text("What the agent said at the end"),
@@ -39,7 +54,9 @@ _OUTPUTS = fields(
     files_changed=integer("How many files changed"),
     left_out=texts(LEFT_OUT),
     scripted=flag("Whether the agent followed a script instead of a model"),
+    answer=anything("What it answered in the form of `schema`; null without one"),
 )
+_SHAPED = {"answer": "schema"}
 
 
 class Agents:
@@ -77,7 +94,9 @@ class Agents:
         command: str | None,
         model: str | None,
         max_turns: int | None,
+        schema: JsonObject | None = None,
     ) -> JsonObject:
+        checked_schema(schema)
         agent = self._registry.create(ctx.order.agent)
         if self._may_deliver is not None:
             await self._may_deliver(ctx.order)
@@ -85,7 +104,7 @@ class Agents:
             tree = await self._base_files(workspace)
             said = prompt(tree)
             request = AgentRequest(
-                prompt=said.prompt,
+                prompt=said.prompt + ("" if schema is None else agent_answer.wanted(schema)),
                 command=command,
                 command_call=_iteration(ctx),
                 model=model or (said.command.model if said.command else None),
@@ -95,13 +114,11 @@ class Agents:
                 instructions=instructions.gather(tree),
             )
 
-            attempt = Attempt(ctx, agent, workspace, request, self._means, tree)
+            attempt = Attempt(ctx, agent, workspace, request, self._means, tree, schema)
 
             async def look() -> JsonObject | None:
                 found = await committed(workspace, ctx.key)
-                if found is not None:
-                    await attempt.found()
-                return found
+                return None if found is None else found | {"answer": await attempt.found()}
 
             async def do() -> JsonObject:
                 return await attempt.run()
@@ -136,6 +153,7 @@ class AgentCommand:
         outputs=_OUTPUTS,
         takes_prompts=True,
         timeout_s=300.0,
+        shaped=_SHAPED,
     )
 
     def __init__(self, agents: Agents) -> None:
@@ -150,6 +168,7 @@ class AgentCommand:
         feedback: str = "",
         model: str | None = None,
         max_turns: int | None = None,
+        schema: JsonObject | None = None,
     ) -> JsonObject:
         def prompt(tree: dict[str, bytes]) -> typed_prompt.TypedPrompt:
             found = catalogue.load(tree).get(command)
@@ -157,7 +176,7 @@ class AgentCommand:
             return typed_prompt.TypedPrompt(prompt=text, command=found)
 
         return await self._agents.work(
-            ctx, prompt, command=command, model=model, max_turns=max_turns
+            ctx, prompt, command=command, model=model, max_turns=max_turns, schema=schema
         )
 
 
@@ -169,6 +188,7 @@ class AgentPrompt:
         outputs=_OUTPUTS,
         takes_prompts=True,
         timeout_s=300.0,
+        shaped=_SHAPED,
     )
 
     def __init__(self, agents: Agents) -> None:
@@ -182,6 +202,7 @@ class AgentPrompt:
         feedback: str = "",
         model: str | None = None,
         max_turns: int | None = None,
+        schema: JsonObject | None = None,
     ) -> JsonObject:
         def written(tree: dict[str, bytes]) -> typed_prompt.TypedPrompt:
             said = typed_prompt.resolve(prompt, catalogue.load(tree))
@@ -190,7 +211,17 @@ class AgentPrompt:
             whole = f"{said.prompt}\n{typed_prompt.embed(feedback, 'feedback')}"
             return msgspec.structs.replace(said, prompt=whole)
 
-        return await self._agents.work(ctx, written, command=None, model=model, max_turns=max_turns)
+        return await self._agents.work(
+            ctx, written, command=None, model=model, max_turns=max_turns, schema=schema
+        )
+
+
+def checked_schema(schema: JsonObject | None) -> None:
+    """Permanent `schema_invalid`: it came out of a template, or lint would have told."""
+    wrong = None if schema is None else written_schema.not_understood(schema)
+    if wrong is not None:
+        where = ".".join(str(step) for step in ("schema", *wrong[0]))
+        raise Permanent("schema_invalid", f"{where}: {wrong[1]}", hint=wrong[2] or "Mend it.")
 
 
 def _context(ctx: ToolContext, feedback: str) -> list[expansion.Context]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import msgspec
 
@@ -23,7 +24,7 @@ from agent_work_orders.agent_executor import transcript
 from agent_work_orders.agent_executor.agent import Agent, AgentError, AgentRequest, Entry, Turn
 from agent_work_orders.command_loader import catalogue, typed_prompt
 from agent_work_orders.errors import Failed, Held, Permanent
-from agent_work_orders.tools import agent_earlier, commit_message
+from agent_work_orders.tools import agent_answer, agent_earlier, commit_message
 from agent_work_orders.tools.agent_earlier import Earlier
 from agent_work_orders.tools.agent_failure import Waits, meaning
 from agent_work_orders.tools.agent_history import History, Recall
@@ -36,7 +37,9 @@ TEXT_LIMIT = 8_000
 MAX_TURNS_BY_PROMPT = 50
 
 # The agent itself called its work a failure, or cannot be understood: more of the same is no help.
-START_OVER = frozenset({"agent_failed", "agent_protocol_error", "agent_request_invalid"})
+START_OVER = frozenset(
+    {"agent_answer_invalid", "agent_failed", "agent_protocol_error", "agent_request_invalid"}
+)
 
 GO_ON = (
     "Your work on this task was interrupted; it was not your fault. The files are as you left "
@@ -66,13 +69,17 @@ class Attempt:
         request: AgentRequest,
         means: Means,
         tree: dict[str, bytes],
+        schema: JsonObject | None = None,
     ) -> None:
+        """`schema`: of the answer that the task asks for."""
         self._ctx = ctx
         self._agent = agent
         self._workspace = workspace
         self._request = request
         self._means = means
         self._tree = tree
+        self._schema = schema
+        self._answer: Any = None
         self._used = Usage()
         """By the turns of this attempt that have ended."""
         self._marked = False
@@ -88,10 +95,11 @@ class Attempt:
         ctx.log("agent_command_started", command_name=name, agent=agent.name, continues=continues)
         try:
             turn = await self._deliver(await self._first_turn(earlier, continues))
+            turn = await self._answered(turn)
             sha = await self._commit(turn, parent, None)
             while ctx.prompts():
                 # They came while the commit was made; what they change joins it.
-                turn = await self._deliver(turn)
+                turn = await self._answered(await self._deliver(turn))
                 sha = await self._commit(turn, parent, sha)
             if sha is None and not turn.text and not turn.saw_end:
                 silent = AgentError(kind="no_output", message="it said and changed nothing")
@@ -113,7 +121,7 @@ class Attempt:
             duration_seconds=(ctx.now_ms() - begun_ms) / 1000,
         )
         made = await outputs(workspace, parent, sha, turn)
-        return {**made, "left_out": workspace.left_out.words()}
+        return {**made, "answer": self._answer, "left_out": workspace.left_out.words()}
 
     async def _earlier(self) -> Earlier:
         entries = await asyncio.to_thread(
@@ -168,6 +176,27 @@ class Attempt:
             self._ctx.delivered(waiting[0].prompt_id)
         return turn
 
+    async def _answered(self, turn: Turn) -> Turn:
+        """With an answer in the form that was asked for."""
+        if self._schema is None:
+            return turn
+        for repairs in range(agent_answer.MOST_REPAIRS + 1):
+            try:
+                self._answer = agent_answer.read(turn.text, self._schema)
+                return turn
+            except agent_answer.NoAnswer as problem:
+                if repairs == agent_answer.MOST_REPAIRS:
+                    raise Permanent(
+                        "agent_answer_invalid",
+                        f"The agent's answer does not have the form of `schema`: {problem}",
+                        hint="Describe the fields in `schema`, or ask for less, and retry.",
+                    ) from None
+                said = agent_answer.again(str(problem))
+            more = msgspec.structs.replace(self._request, prompt=said, session_id=turn.session_id)
+            more = await self._remembering(more, files_kept=True)
+            turn = await self._turn(more, turn.cumulative_cost_usd)
+        return turn
+
     async def _remembering(self, request: AgentRequest, *, files_kept: bool) -> AgentRequest:
         history = History(self._means.recall, self._means.redact)
         return await history.give(
@@ -216,7 +245,8 @@ class Attempt:
     async def _commit(self, turn: Turn, parent: str, earlier: str | None) -> str | None:
         """One commit on the parent, also when this task had made an earlier one."""
         ctx, workspace = self._ctx, self._workspace
-        self._write(agent_earlier.ended(turn, TEXT_LIMIT))
+        limit = TEXT_LIMIT if self._schema is None else agent_answer.ANSWER_LIMIT
+        self._write(agent_earlier.ended(turn, limit))
         self._marked = self._committing = True
         ctx.allow(COMMIT_S)
         message = commit_message.write(
@@ -248,10 +278,24 @@ class Attempt:
         except Failed as error:
             ctx.log("evidence_not_kept", level="warning", error=str(error))
 
-    async def found(self) -> None:
-        """An earlier attempt had committed, and was cut off before it could say so."""
+    async def found(self) -> Any:
+        """An earlier attempt had committed, and was cut off before it could say so: its answer."""
+        answer = None
+        if self._schema is not None:
+            entries = await asyncio.to_thread(
+                self._means.recall, self._ctx.order.order_id, transcript_of(self._ctx)
+            )
+            try:
+                answer = agent_answer.read(agent_earlier.last_words(entries), self._schema)
+            except agent_answer.NoAnswer:
+                raise Permanent(
+                    "agent_answer_lost",
+                    "The agent's commit is there, but its answer was lost with the server",
+                    hint="Start the order anew; its commit stays on this order's branch.",
+                ) from None
         self._marked = True
         await self.over()
+        return answer
 
     async def over(self) -> None:
         """The work is done or given up: nobody goes on with it."""
@@ -305,5 +349,6 @@ async def outputs(workspace: Workspace, parent: str, sha: str | None, turn: Turn
         "no_changes": sha is None,
         "files_changed": files,
         "scripted": turn.scripted,
+        "answer": None,
         "left_out": [],
     }

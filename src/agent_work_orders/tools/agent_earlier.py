@@ -85,6 +85,18 @@ def not_ended() -> Entry:
     return Entry(kind="system", text="the work cannot be committed", data={METER: {"ended": None}})
 
 
+def last_words(entries: Sequence[Entry]) -> str:
+    """What the agent said when it was done last, whatever came of it; empty when it never was."""
+    for entry in reversed(entries):
+        said: Any = entry.data[METER] if is_mark(entry) else None
+        if isinstance(said, dict) and said.get("ended"):
+            try:
+                return msgspec.convert(said["ended"], Ended).text
+            except msgspec.ValidationError:
+                continue
+    return ""
+
+
 def read(entries: Sequence[Entry]) -> Earlier:
     found = Earlier(used={})
     for entry in entries:

@@ -27,6 +27,15 @@ def nullable(schema: Schema) -> Schema:
     return {**schema, "type": [schema["type"], "null"]}
 
 
+def anything(description: str) -> Schema:
+    kinds = ["array", "boolean", "integer", "null", "number", "object", "string"]
+    return {"type": kinds, "description": description}
+
+
+def anything_by_name(description: str) -> Schema:
+    return {"type": "object", "additionalProperties": True, "description": description}
+
+
 def fields(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
     return {
         "type": "object",

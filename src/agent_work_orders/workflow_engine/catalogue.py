@@ -16,6 +16,7 @@ class ToolInfo(msgspec.Struct, frozen=True, kw_only=True):
     `inputs` and `outputs` are JSON Schemas of objects; every property has a type, `required`
     lists what must be given, and unknown inputs are refused. `undo` names the tool that
     compensates it (called with the task's outputs as its input) unless the task says otherwise.
+    `shaped` names outputs whose schema the task itself gives, and the inputs that it stands in.
     """
 
     name: str
@@ -25,6 +26,7 @@ class ToolInfo(msgspec.Struct, frozen=True, kw_only=True):
     risk: Risk = "low"
     undo: str | None = None
     takes_prompts: bool = False
+    shaped: Mapping[str, str] = {}
     timeout_s: float = 300.0
 
 

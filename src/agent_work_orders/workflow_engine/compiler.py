@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from agent_work_orders.workflow_engine import plan, wiring
+from agent_work_orders.workflow_engine import plan, wiring, written_schema
 from agent_work_orders.workflow_engine.catalogue import Catalogue, ToolInfo
 from agent_work_orders.workflow_engine.definition import (
     Definition,
@@ -287,7 +287,8 @@ class _Compiling:
             takes_prompts=tool.takes_prompts,
             refs=tuple(sorted(refs.union(undo.refs if undo else ()))),
         )
-        return made, tool.outputs
+        outputs = written_schema.outputs_of(tool, task.with_, (*at, "with"), self._problem)
+        return made, outputs
 
     def _workflow(
         self, task: TaskDef, view: View, at: Path, phase: plan.Phase | None

@@ -20,7 +20,7 @@ _JSON_TYPE: dict[InputType, str] = {
     "object": "object",
 }
 _ANY_TEXT: Schema = {"type": "string"}
-_SPOKEN = {
+SPOKEN = {
     "string": "text",
     "integer": "an integer",
     "number": "a number",
@@ -69,7 +69,7 @@ def compatible(given: Schema, wanted: Schema) -> bool:
 
 
 def spoken(schema: Schema) -> str:
-    return " or ".join(_SPOKEN.get(kind, kind) for kind in sorted(types_of(schema) or ()))
+    return " or ".join(SPOKEN.get(kind, kind) for kind in sorted(types_of(schema) or ()))
 
 
 def mismatch(value: Any, schema: Schema) -> tuple[Path, str] | None:

@@ -1,7 +1,7 @@
 """One request, one answer: what is sent to the service and what certainly came back. No retry here.
 
 Rules:
-- One pool of connections. No proxy of the environment, no redirect followed, certificates checked.
+- One pool of connections. No proxy but the given one, no redirect followed, certificates checked.
 - A deadline for everything together, and a bound on the answer, also on what it unpacks to.
 - `NotSent` is raised only when no byte of the request can have arrived; everything else that goes
   wrong is `Lost`.
@@ -75,12 +75,13 @@ class Exchange:
     def __init__(
         self,
         *,
-        secure: bool = True,
+        trusted: ssl.SSLContext | None,
+        proxy: str = "",
         deadline_s: float = DEADLINE_S,
         body_limit_bytes: int = BODY_LIMIT_BYTES,
     ) -> None:
-        """Not `secure`: only for plain http on this machine; no certificate is known then, and
-        reading them takes time."""
+        """None is `trusted`: only for plain http on this machine; no certificate is known then, and
+        reading them takes time. Through the `proxy` goes everything."""
         self._deadline_s = deadline_s
         self._limit = body_limit_bytes
         self._http = httpx.AsyncClient(
@@ -88,8 +89,8 @@ class Exchange:
             http2=False,
             trust_env=False,
             follow_redirects=False,
-            # Of the environment only where certificates are, for servers of a company.
-            verify=httpx.create_ssl_context() if secure else _no_certificates(),
+            verify=trusted or _no_certificates(),
+            proxy=proxy or None,
             timeout=httpx.Timeout(deadline_s, connect=min(CONNECT_S, deadline_s)),
             limits=httpx.Limits(
                 max_connections=CONNECTIONS,
