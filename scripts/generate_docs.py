@@ -261,6 +261,12 @@ def status() -> str:
     return _REASONS.sub(lambda _: table, page)
 
 
+def workflow_schema() -> str:
+    """What editors check workflow files with."""
+    schema = importlib.import_module("agent_work_orders.workflow_engine.schema")
+    return json.dumps(schema.workflow_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
 def waiting_type() -> str:
     """The dashboard's type of the reasons."""
     lines = [
@@ -277,6 +283,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/settings.md": settings,
     "docs/reference/status.md": status,
     "docs/reference/tools.md": tools,
+    "docs/reference/workflow.schema.json": workflow_schema,
     "docs/reliability.md": reliability,
     ".env.example": example_environment,
     "web/src/lib/waiting-reason.ts": waiting_type,

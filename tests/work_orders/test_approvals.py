@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from site_bench import Site
 
-from agent_work_orders.errors import Conflict, Forbidden, NotFound
+from agent_work_orders.errors import Conflict, Forbidden, NotFound, Refused
 from agent_work_orders.security.roles import LOCAL_OPERATOR, Caller
 from agent_work_orders.state_manager.approvals import ApprovalRecord
 from agent_work_orders.work_orders import approvals, steer
@@ -160,3 +160,53 @@ async def test_questions_are_the_same_after_a_restart(site: Site) -> None:
     await site.until(order_id, "completed")
     await site.restart()
     assert (await question(site, order_id)).state == "approved"
+
+
+NAMED = GATED.replace("expires: %s", "expires: 1h, approvers: [ann, 'github:Octo-Cat']")
+
+
+async def test_where_people_are_named_nobody_else_decides(site: Site) -> None:
+    order_id = await site.submit(workflow_source=NAMED)
+    await site.until(order_id, "waiting")
+    one = await question(site, order_id)
+    assert one.subject["approvers"] == ["ann", "github:Octo-Cat"], "the hash covers who decides"
+    before = site.written()
+    for other in (
+        Caller(name="bob", role="admin"),
+        Caller(name="Ann", role="approver"),
+        Caller(name="github:octocat", role="approver"),
+        LOCAL_OPERATOR,
+    ):
+        for approved in (True, False):
+            with pytest.raises(Forbidden) as refused:
+                await approvals.decide(site.context, one.approval_id, other, approved=approved)
+            assert refused.value.code == "approval_not_yours"
+            assert "ann, github:Octo-Cat" in str(refused.value)
+    assert site.written() == before
+    # The name alone is not enough.
+    with pytest.raises(Forbidden) as refused:
+        viewer = Caller(name="ann", role="viewer")
+        await approvals.decide(site.context, one.approval_id, viewer, approved=True)
+    assert refused.value.code == "role_insufficient"
+    octocat = Caller(name="github:octo-cat", role="approver")
+    await approvals.decide(site.context, one.approval_id, octocat, approved=True)
+    await site.until(order_id, "completed")
+
+
+@pytest.mark.parametrize(
+    ("approvers", "message"),
+    [
+        ("[]", "Nobody could approve"),
+        ("'@ann'", "`@ann` cannot name a person"),
+        ("['github:']", "`github:` cannot name a person"),
+        ("['{{ inputs.who }}']", "cannot name a person"),
+        ("7", "a list of names"),
+        ("[7]", "Expected a name here"),
+    ],
+)
+async def test_approvers_that_cannot_be(site: Site, approvers: str, message: str) -> None:
+    source = GATED.replace("expires: %s", f"expires: 1h, approvers: {approvers}")
+    with pytest.raises(Refused) as refused:
+        await site.submit(workflow_source=source)
+    assert refused.value.code == "workflow_invalid"
+    assert any(message in one["message"] for one in refused.value.context["problems"])

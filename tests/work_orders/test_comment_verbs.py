@@ -140,6 +140,22 @@ async def test_nobody_else_approves(desk: Desk, who: str) -> None:
     assert asked.state == "asked"
 
 
+@pytest.mark.fault("J7")
+async def test_only_who_is_named_approves(desk: Desk) -> None:
+    workflow = desk.folder / "home" / "workflows" / "gated.yaml"
+    named = workflow.read_text().replace("expires: 1h", "expires: 1h, approvers: ['github:Bob']")
+    workflow.write_text(named)
+    order_id, subject_hash = await gated(desk)
+    said = comment(f"/awo approve {subject_hash}", "ann", comment_id=2)
+    await desk.deliver("issue_comment", said)
+    [asked] = await desk.house.context.store.approvals.of_order(order_id)
+    assert asked.state == "asked"
+    assert "names who decides this: github:Bob" in desk.heard.said[-1][2]
+    said = comment(f"/awo approve {subject_hash}", "bob", comment_id=3)
+    await desk.deliver("issue_comment", said)
+    assert (await desk.run_of(order_id)).tasks["ask"].gate.decision == "approved"
+
+
 @pytest.mark.fault("J8")
 async def test_another_hash_decides_nothing(desk: Desk) -> None:
     order_id, _ = await gated(desk)

@@ -92,6 +92,38 @@ def test_a_loop_and_a_fan_out_become_scopes(build: Compile) -> None:
     assert "smoke[]" in plans.by_pattern(plan) and "fix[].check" in plans.by_pattern(plan)
 
 
+AGENTS = """
+    name: a
+    tasks:
+      each:
+        foreach: [1, 2]§
+        tasks:
+          look: {uses: sandbox.exec, with: {argv: [pwd]}}
+          deeper:
+            repeat:
+              max: 2
+              tasks: {work: {uses: agent.prompt, with: {prompt: Go}}}
+"""
+
+
+def test_agents_of_a_fan_out_go_one_after_another(build: Compile) -> None:
+    fan = build(AGENTS.replace("§", "")).body.tasks["each"]
+    assert fan.parallel == 1
+    assert build(AGENTS.replace("§", "\n        max_parallel: 1")).body.tasks["each"].parallel == 1
+    without = AGENTS.replace("§", "").replace("agent.prompt, with: {prompt: Go}", "tests.run")
+    assert build(without).body.tasks["each"].parallel == plans.MAX_FANOUT
+
+
+def test_agents_that_could_not_work_at_once_are_refused(build: Compile) -> None:
+    with pytest.raises(DefinitionError) as refused:
+        build(AGENTS.replace("§", "\n        max_parallel: 2"))
+    (problem,) = refused.value.problems
+    assert problem.message == (
+        "`agent.prompt` has the order's workspace to itself: one item after another"
+    )
+    assert "start an order for each item" in problem.hint and problem.line == 5
+
+
 def test_the_timeout_is_the_tasks_then_the_workflows_then_the_tools(build: Compile) -> None:
     inner = build(LOOP).body.tasks["fix"].each
     assert inner is not None and inner.body is not None

@@ -157,6 +157,7 @@ def show_question(question: Json, screen: Screen) -> None:
             ("question", str(question["message"])),
             ("task", str(question["task"])),
             ("commit", _commit_asked_about(question)),
+            ("who decides", ", ".join(question["subject"].get("approvers", ())) or None),
             ("expires", question["expires_at"]),
             ("hash", str(question["subject_hash"])),
         ]

@@ -80,6 +80,19 @@ def rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
         ("AWO_AGENT_SCRIPT", _maybe_file(of.agents.agent_script), "a file that can be read"),
         ("AWO_GITHUB_RULES", _maybe_file(of.github.rules), "a file that can be read"),
         (
+            "AWO_SECRET_KEY",
+            givens.is_key_list(of.storage.secret_key),
+            "32 bytes in base64 each, by comma",
+        ),
+        *network_rules(of),
+        *sign_in_rules(of),
+        *github_rules(of),
+    )
+
+
+def network_rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
+    return (
+        (
             "AWO_HTTPS_PROXY",
             not of.network.proxy or givens.is_proxy(of.network.proxy),
             "http://host:port, with user:password@ before the host if it wants them",
@@ -90,13 +103,6 @@ def rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
             "hosts, names that begin with a dot, or *; without port, by comma",
         ),
         ("AWO_CA_BUNDLE", _maybe_certificates(of.network.certificates), "a PEM file"),
-        (
-            "AWO_SECRET_KEY",
-            givens.is_key_list(of.storage.secret_key),
-            "32 bytes in base64 each, by comma",
-        ),
-        *sign_in_rules(of),
-        *github_rules(of),
     )
 
 

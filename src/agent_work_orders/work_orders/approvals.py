@@ -57,12 +57,14 @@ async def decide(
 ) -> ApprovalRecord:
     """One decision counts. `subject_hash` is what the person looked at; without it, what is asked
     now. Conflict `approval_settled`, `approval_subject_changed`; NotFound `approval_unknown`;
-    Forbidden `approval_four_eyes` for who created the order, where that is asked for."""
+    Forbidden `approval_four_eyes` for who created the order, where that is asked for;
+    `approval_not_yours` where the workflow names others."""
     asked_for = await get(context, approval_id, caller)
     caller.need("approve")
     row = await context.store.records.get(asked_for.order_id)
     if context.policy.four_eyes and row is not None and row.created_by == caller.name:
         raise own_order()
+    _need_named(asked_for, caller)
     check_text("comment", comment, COMMENT_LIMIT_CHARS)
     if subject_hash is not None and subject_hash != asked_for.subject_hash:
         raise Conflict(
@@ -93,6 +95,19 @@ async def decide(
     if not accepted:
         raise _settled(run, asked_for)
     return _as_decided(asked_for, approved, caller, comment, now_ms)
+
+
+def _need_named(asked_for: ApprovalRecord, caller: Caller) -> None:
+    named = [str(one) for one in asked_for.subject.get("approvers", ())]
+    # Logins of GitHub are the same in any letters; names of keys are not.
+    theirs = {one.lower() if one.startswith("github:") else one for one in named}
+    name = caller.name.lower() if caller.name.startswith("github:") else caller.name
+    if named and name not in theirs:
+        raise Forbidden(
+            "approval_not_yours",
+            f"The workflow names who decides this: {', '.join(named)[:300]}; you are {caller.name}",
+            hint="Ask one of them; a person is known by the key in AWO_API_KEY, or by the login on GitHub.",
+        )
 
 
 def own_order() -> Forbidden:

@@ -26,8 +26,11 @@ OUTDATED = "approval_outdated"
 def subject(
     run_id: str, path: str, generation: int, spec: Task, input: dict[str, Any]
 ) -> dict[str, Any]:
-    """Everything that will happen if a person says yes. Nothing else is approved by it."""
+    """Everything that will happen if a person says yes, and who may say it. Nothing else is
+    approved by it."""
+    named = spec.approval.approvers if spec.approval is not None else ()
     return {
+        **({"approvers": list(named)} if named else {}),
         "run_id": run_id,
         "task": path,
         "generation": generation,

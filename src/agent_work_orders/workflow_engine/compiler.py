@@ -188,12 +188,13 @@ class _Compiling:
         item, found = self._items(task, outer, (*at, "foreach"))
         inner = View(scope=scope, viewer=task.id, item=item)
         each, outputs = self._work(task, inner, at, phase)
+        agent = plan.agent_in(each, self._children)
         fan = Task(
             id=task.id,
             kind="foreach",
             each=each,
             foreach=task.foreach,
-            parallel=task.max_parallel,
+            parallel=wiring.check_parallel(task.max_parallel, agent, at, self._problem),
             phase=phase,
             # Shown to whoever approves the whole fan-out: it binds the decision to this list.
             with_={"foreach": task.foreach} if task.approval is not None else {},

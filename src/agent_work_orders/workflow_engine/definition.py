@@ -36,6 +36,7 @@ from agent_work_orders.workflow_engine.yaml_source import (
 
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _BRANCH_PREFIX = re.compile(r"[a-z][a-z0-9-]{0,19}")
+_APPROVER = re.compile(r"github:[A-Za-z0-9-]{1,39}|[A-Za-z0-9][A-Za-z0-9 ._@-]{0,79}")
 _POLICIES: tuple[str, ...] = get_args(OnFailure)
 _JOINS: tuple[str, ...] = get_args(Join)
 _PHASES: tuple[str, ...] = get_args(Phase)
@@ -56,7 +57,7 @@ TASK_KEYS = frozenset(
 )  # fmt: skip
 DEFAULT_KEYS = frozenset({"timeout", "retry", "on_failure"})
 RETRY_KEYS = frozenset({"attempts", "delay", "backoff", "max_delay", "on"})
-APPROVAL_KEYS = frozenset({"message", "expires"})
+APPROVAL_KEYS = frozenset({"message", "expires", "approvers"})
 REPEAT_KEYS = frozenset({"max", "until", "tasks"})
 UNDO_KEYS = frozenset({"uses", "with"})
 
@@ -84,7 +85,7 @@ class TaskDef(msgspec.Struct, frozen=True, kw_only=True):
     with_: dict[str, Any] = {}
     phase: Phase | None = None
     foreach: Any = None
-    max_parallel: int = MAX_FANOUT
+    max_parallel: int | None = None
     repeat: RepeatDef | None = None
     tasks: dict[str, TaskDef] | None = None
     retry: Retry = Retry()
@@ -254,7 +255,9 @@ def _task(name: str, raw: Any, path: Path, defaults: Defaults, findings: list[Fi
         with_=fields.mapping("with"),
         phase=cast("Phase | None", fields.choice("phase", _PHASES)),
         foreach=_foreach(fields),
-        max_parallel=fields.integer("max_parallel", MAX_FANOUT, 1, MAX_FANOUT),
+        max_parallel=fields.integer("max_parallel", MAX_FANOUT, 1, MAX_FANOUT)
+        if fields.has("max_parallel")
+        else None,
         repeat=_repeat(fields, defaults, findings) if "repeat" in data else None,
         tasks=_tasks(fields, (*path, "tasks"), defaults, findings) if "tasks" in data else None,
         retry=_retry(fields, defaults.retry, findings),
@@ -343,12 +346,15 @@ def _approval(fields: Fields, findings: list[Finding]) -> Approval | None:
     if own.data and not own.has("message"):
         own.problem((), "`approval` needs a `message`", "The question that a person answers.")
     expires = own.duration("expires")
-    message = own.text("message")
-    return (
-        Approval(message=message)
-        if expires is None
-        else Approval(message=message, expires_s=expires)
-    )
+    approvers = own.names("approvers")
+    for at, name in enumerate(approvers):
+        if not _APPROVER.fullmatch(name):
+            hint = "The name of an API key, or `github:` and a login."
+            own.problem(("approvers", at), f"`{name[:80]}` cannot name a person", hint)
+    if own.has("approvers") and not approvers:
+        own.problem(("approvers",), "Nobody could approve", "Name somebody, or leave it out.")
+    made = Approval(message=own.text("message"), approvers=approvers)
+    return made if expires is None else msgspec.structs.replace(made, expires_s=expires)
 
 
 def _undo(fields: Fields, findings: list[Finding]) -> UndoDef | None:

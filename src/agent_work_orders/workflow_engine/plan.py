@@ -15,7 +15,7 @@ Shape:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -57,6 +57,8 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True):
 
     message: str
     expires_s: float = 86_400.0
+    approvers: tuple[str, ...] = ()
+    """Names of those who may decide; empty: everybody whose role allows it."""
     because: Literal["declared", "risk"] = "declared"
 
 
@@ -169,6 +171,20 @@ def most(task: Task, items: Callable[[Any], int] = _written) -> int:
         return 1 + inner
     turns = task.max_iterations if task.kind == "repeat" else items(task.foreach)
     return 1 + turns * most(task.each, items)
+
+
+def agent_in(task: Task, children: Mapping[str, Plan]) -> str | None:
+    """The first tool in it, at any depth, that lets an agent work: it has the order's workspace to
+    itself."""
+    if task.takes_prompts:
+        return task.uses
+    child = children.get(task.uses or "") if task.kind == "workflow" else None
+    inner = [task.each] if task.each is not None else []
+    for body in (task.body, child.body if child is not None else None):
+        inner += list(body.tasks.values()) if body is not None else []
+    deeper = child.children if child is not None else children
+    found = (agent_in(one, deeper) for one in inner)
+    return next((name for name in found if name is not None), None)
 
 
 def begins(task: Task) -> int:

@@ -117,6 +117,7 @@ def _definitions() -> dict[str, Any]:
 def _task() -> dict[str, Any]:
     name = {"type": "string", "pattern": _NAME}
     work = ("uses", "workflow", "repeat", "tasks")
+    one = {"type": "string", "minLength": 1}
     return _object(
         {
             "description": _text("One line for people."),
@@ -148,7 +149,14 @@ def _task() -> dict[str, Any]:
                 "anyOf": [
                     _text("The question."),
                     _object(
-                        {"message": _text("The question."), "expires": _ref("duration")},
+                        {
+                            "message": _text("The question."),
+                            "expires": _ref("duration"),
+                            "approvers": {
+                                "anyOf": [one, {"type": "array", "items": one, "minItems": 1}],
+                                "description": "Who may decide: names of keys, or github:login.",
+                            },
+                        },
                         required=["message"],
                     ),
                 ]

@@ -9,6 +9,7 @@ from typing import Any
 
 from agent_work_orders.workflow_engine import condition, graph, shapes, template
 from agent_work_orders.workflow_engine.fields import did_you_mean, kind_of
+from agent_work_orders.workflow_engine.plan import MAX_FANOUT
 from agent_work_orders.workflow_engine.scopes import Scope, View
 from agent_work_orders.workflow_engine.shapes import Schema
 from agent_work_orders.workflow_engine.template_values import Reference
@@ -41,6 +42,17 @@ def check_needs(scope: Scope, at: Path, report: Report) -> None:
         if len(cycle) == 2:
             message = f"`{cycle[0]}` waits for itself"
         report((*at, cycle[0], "needs"), message, "Remove one of these `needs`.")
+
+
+def check_parallel(wanted: int | None, agent: str | None, at: Path, report: Report) -> int:
+    """How many items of a fan-out go at once; `agent` is a tool in it that lets one work."""
+    if agent is None:
+        return wanted or MAX_FANOUT
+    if (wanted or 1) > 1:
+        message = f"`{agent}` has the order's workspace to itself: one item after another"
+        hint = "Remove it; for agents that work at once, start an order for each item."
+        report((*at, "max_parallel"), message, hint)
+    return 1
 
 
 def check_arguments(

@@ -99,6 +99,16 @@ def lint(
         Screen().marked("ok", f"{file}: {found['name']}, {len(found['tasks'])} tasks", indent=0)
 
 
+@app.command("schema")
+@guarded
+def schema() -> None:
+    """Print the JSON Schema of workflow files, for editors."""
+    from agent_work_orders.cli.screen import print_json
+    from agent_work_orders.workflow_engine.schema import workflow_schema
+
+    print_json(workflow_schema())
+
+
 @app.command("run")
 @guarded
 def run_workflow(

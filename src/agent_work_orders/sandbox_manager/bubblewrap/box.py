@@ -298,5 +298,5 @@ def _explained(said: bytes) -> Failed:
     return Environmental(
         "sandbox_setup_failed",
         f"The sandbox could not be started: {end_of_stderr(said) or 'it said nothing'}",
-        hint="The words of bwrap above say what it missed; `awo doctor` tries it too.",
+        hint="The words of bwrap above say what it missed.",
     )

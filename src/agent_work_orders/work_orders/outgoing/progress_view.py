@@ -159,10 +159,15 @@ def _questions(tasks: list[dict[str, Any]]) -> list[str]:
             f"**{_short(gate['message'])}** (`{task['path']}`, commit `{commit}`, "
             f"subject `{short}`)",
             "",
-            f"Somebody with write access decides: `/awo approve {short}` or `/awo reject {short}`.",
+            f"{_who(gate)}: `/awo approve {short}` or `/awo reject {short}`.",
             "",
         ]
     return lines
+
+
+def _who(gate: dict[str, Any]) -> str:
+    named = [f"`{_short(str(one))}`" for one in gate["subject"].get("approvers", ())]
+    return f"Only {' or '.join(named)} decides" if named else "Somebody with write access decides"
 
 
 def _steps(tasks: list[dict[str, Any]]) -> list[str]:

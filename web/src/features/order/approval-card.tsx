@@ -11,7 +11,7 @@ import { Link } from "@/ui/link";
 import { SafeText } from "@/ui/safe-text";
 import { RelativeTime } from "@/ui/time";
 import { toast } from "@/ui/toast";
-import { jsonText } from "./model";
+import { approversOf, jsonText } from "./model";
 
 /** A question that the order asks now, with exactly what is decided about. It stays until an answer
  * to it has arrived: who is refused sees why, and has the comment still. */
@@ -19,6 +19,7 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
   const { why } = useMay("approve");
   const decide = useDecide();
   if (approval.state !== "asked" && !decide.isPending) return null;
+  const named = approversOf(approval).join(" or ");
   const subject = jsonText(approval.subject, 6000);
   const say = (decision: Decision, comment: string) =>
     decide.mutate(
@@ -39,6 +40,11 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
           <p className="mt-0.5 text-[13px] text-ink-soft">
             Task <SafeText className="font-mono" text={approval.task} max={200} /> · asked{" "}
             <RelativeTime value={approval.asked_at} />
+            {named && (
+              <>
+                · only <SafeText className="font-mono" text={named} max={300} /> decides{" "}
+              </>
+            )}
             {approval.expires_at && (
               <>
                 {" "}

@@ -147,6 +147,12 @@ export interface EvidenceView {
   follow?: "off" | undefined;
 }
 
+/** Who may decide, where the workflow names people; empty: everybody whose role allows it. */
+export function approversOf(approval: { subject: Record<string, unknown> }): string[] {
+  const named = approval.subject["approvers"];
+  return Array.isArray(named) ? named.filter((one) => typeof one === "string") : [];
+}
+
 /** JSON for people, cut before it costs the page: the rest is in the API. */
 export function jsonText(value: unknown, maxChars = 20_000): { text: string; cut: boolean } {
   const text = JSON.stringify(value, null, 2) ?? "";
