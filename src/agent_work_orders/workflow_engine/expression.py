@@ -55,12 +55,20 @@ def compile_expression(source: str) -> tuple[Expression, frozenset[Reference]]:
     if source.startswith("-") or source.endswith("-"):
         raise _refused(source, "whitespace control (`{{-`, `-}}`) is not known")
     try:
+        reading = _Reading(source)
+        return reading.compile(parsed(source), optional=False), frozenset(reading.references)
+    except RecursionError:
+        raise _refused(source, "nested too deeply") from None
+
+
+def parsed(source: str) -> nodes.Node:
+    """Jinja's tree of it. Raises `TemplateError`."""
+    try:
         parser = Parser(_ENVIRONMENT, source, state="variable")
         tree = parser.parse_expression()
         if not parser.stream.eos:
             raise _refused(source, "more than one expression")
-        reading = _Reading(source)
-        return reading.compile(tree, optional=False), frozenset(reading.references)
+        return tree
     except TemplateSyntaxError as error:
         raise _refused(source, error.message or "not an expression") from None
     except RecursionError:

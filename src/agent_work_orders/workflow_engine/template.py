@@ -47,12 +47,13 @@ _WORDS = frozenset({"true", "false", "none", "True", "False", "None"})
 
 class Compiled(msgspec.Struct, frozen=True):
     """A string cut into literal text and expressions. `whole`: it is exactly one expression;
-    `path`: it is exactly one path, so that its type may be known before it runs."""
+    `path`: it is exactly one path. `sources`: the expressions as written."""
 
     parts: tuple[str | Expression, ...]
     whole: bool
     references: frozenset[Reference]
     path: Reference | None = None
+    sources: tuple[str, ...] = ()
 
 
 def render(value: Any, scope: Scope) -> Any:
@@ -122,13 +123,16 @@ def compile_text(text: str) -> Compiled:
             hint="Use `when`, `foreach` and `repeat` of the task instead.",
         )
     parts: list[str | Expression] = []
+    sources: list[str] = []
     found: set[Reference] = set()
     at = 0
     while (start := text.find("{{", at)) >= 0:
         if start > at:
             parts.append(text[at:start])
         end = _closing(text, start)
-        expression, names = _compile_expression(text[start + 2 : end])
+        source = text[start + 2 : end].strip()
+        expression, names = _compile_expression(source)
+        sources.append(source)
         parts.append(expression)
         found |= names
         at = end + 2
@@ -136,7 +140,8 @@ def compile_text(text: str) -> Compiled:
         parts.append(text[at:])
     whole = len(parts) == 1 and not isinstance(parts[0], str)
     simple = whole and _SIMPLE.fullmatch(text[2:-2].strip()) and len(found) == 1
-    return Compiled(tuple(parts), whole, frozenset(found), next(iter(found)) if simple else None)
+    path = next(iter(found)) if simple else None
+    return Compiled(tuple(parts), whole, frozenset(found), path, tuple(sources))
 
 
 def _closing(text: str, start: int) -> int:
@@ -171,7 +176,6 @@ def _closing(text: str, start: int) -> int:
 
 
 def _compile_expression(source: str) -> tuple[Expression, frozenset[Reference]]:
-    source = source.strip()
     if _SIMPLE.fullmatch(source) and source not in _WORDS:
         root, *names = (step.strip("\"'") for step in _STEP.findall(source))
         return path_of(root, tuple(names)), frozenset({Reference(root, tuple(names))})

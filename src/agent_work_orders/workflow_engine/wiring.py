@@ -18,7 +18,6 @@ from agent_work_orders.workflow_engine.yaml_source import Path
 Report = Callable[[Path, str, str], None]
 
 _STATEMENT = re.compile(r"\{%.*?%\}", re.DOTALL)
-_TEXT: Schema = {"type": "string"}
 
 
 def check_needs(scope: Scope, at: Path, report: Report) -> None:
@@ -148,7 +147,14 @@ def _template(text: str, view: View, at: Path, report: Report, refs: set[str]) -
             refs.add(reference.names[0])
     if compiled.path is not None:
         return found[compiled.path]
-    return {} if compiled.whole else _TEXT
+    # Imported late: most templates are simple paths, and jinja2 costs 50 ms at start-up.
+    from agent_work_orders.workflow_engine import template_types
+
+    known = template_types.by_path(found)
+    given, troubles = template_types.check(compiled.sources, known, whole=compiled.whole)
+    for trouble in troubles:
+        report(at, *trouble)
+    return given
 
 
 def check_condition(source: str, view: View, at: Path, report: Report, never: str) -> set[str]:
