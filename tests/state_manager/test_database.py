@@ -9,14 +9,17 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agent_work_orders.bootstrap import looking
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Conflict, Environmental, Refused
+from agent_work_orders.settings import load
 from agent_work_orders.state_manager.lock import OwnerLock, read_owner
 from agent_work_orders.state_manager.sqlite import database
-from agent_work_orders.state_manager.sqlite.archive import SqliteArchive
+from agent_work_orders.state_manager.sqlite.archive import NothingYet, SqliteArchive
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
 from agent_work_orders.testing.conformance.journal import commit, loaded
 
@@ -52,6 +55,79 @@ def test_an_upgrade_gives_the_fresh_schema(tmp_path: Path, clock: Clock, release
     assert connection.execute("SELECT value FROM meta WHERE name = 'kept'").fetchone() == (1,)
     database.settle(connection, tmp_path)
     assert schema_of(path) == GOLDEN.read_text()
+
+
+@pytest.mark.fault("A7")
+@pytest.mark.parametrize("released", [0, 5, 13])
+def test_who_looks_while_a_schema_is_made_sees_the_old_one(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, released: int
+) -> None:
+    connection = database.connect(tmp_path / "journal.db")
+    real = database._apply
+    with monkeypatch.context() as older:
+        steps = [one for one in database.migrations() if one[0] <= released]
+        older.setattr(database, "migrations", lambda: steps or [(0, "none", "")])
+        database.migrate(connection, clock)
+    seen: list[str] = []
+
+    def looked_at(*given: Any) -> None:
+        real(*given)
+        with pytest.raises((NothingYet, Conflict)) as refused:
+            SqliteArchive(tmp_path, clock)
+        seen.append(str(refused.value))
+
+    monkeypatch.setattr(database, "_apply", looked_at)
+    owner = OwnerLock.acquire(tmp_path, started_at_ms=1)
+    database.migrate(connection, clock)
+    known = database.migrations()[-1][0]
+    assert len(seen) == known - released
+    assert all((f"has schema {released}," in one) == (released > 0) for one in seen)
+    SqliteArchive(tmp_path, clock).close()
+    owner.release()
+    connection.close()
+
+
+async def test_looking_waits_for_the_owner_who_upgrades(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = database.connect(tmp_path / "journal.db")
+    with monkeypatch.context() as older:
+        steps = database.migrations()[:-1]
+        older.setattr(database, "migrations", lambda: steps)
+        database.migrate(connection, clock)
+    settings = load({}, home=tmp_path)
+    with pytest.raises(Conflict, match="has schema"):
+        async with looking.open_archive(settings, clock):
+            pass
+    owner = OwnerLock.acquire(tmp_path, started_at_ms=1)
+    waits = 0
+
+    async def upgrade_meanwhile(_seconds: float) -> None:
+        nonlocal waits
+        waits += 1
+        if waits == 3:
+            database.migrate(connection, clock)
+
+    monkeypatch.setattr(looking.asyncio, "sleep", upgrade_meanwhile)
+    async with looking.open_archive(settings, clock) as context:
+        assert (await context.store.records.page()).total_count == 0
+    assert waits == 3
+    owner.release()
+    connection.close()
+
+
+@pytest.mark.parametrize("begun", ["no file", "an empty file", "a first page"])
+async def test_where_nothing_was_made_yet_there_is_nothing(
+    tmp_path: Path, clock: Clock, begun: str
+) -> None:
+    if begun == "an empty file":
+        (tmp_path / "journal.db").touch()
+    if begun == "a first page":
+        database.connect(tmp_path / "journal.db").close()
+    before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    async with looking.open_archive(load({}, home=tmp_path), clock) as context:
+        assert (await context.store.records.page()).total_count == 0
+    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before
 
 
 OPEN_AND_CLOSE = """

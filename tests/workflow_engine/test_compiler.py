@@ -236,7 +236,6 @@ REFUSED = [
     ("  §t: {uses: sandbox.exec, with: {argv: '{{ inputs.n }}'}}", "gives an integer", ""),
     ("  §t: {uses: sandbox.exec, with: {argv: ['{{ inputs.n | upper }}']}}", "`upper`", ""),
     ("  §t: {uses: sandbox.exec, with: {argv: '{{ inputs.n ~ \"a\" }}'}}", "gives text", ""),
-    ("  §t: {approval: '{{ \"7\" | fromjson | join }}'}", "cannot go through", ""),
     ("  §t: {uses: sandbox.exec, with: {argv: ['{{ inputs.m }}']}}", "no `m`", ""),
     ("  §t: {uses: sandbox.exec, with: {argv: ['{{ input.n }}']}}", "`input`", "`inputs`"),
     ("  §t: {uses: sandbox.exec, with: {argv: ['{{ inputs.n']}}", "not closed", ""),

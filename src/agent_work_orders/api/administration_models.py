@@ -43,6 +43,9 @@ class Tool(Answer):
     risk: Literal["low", "medium", "high"]
     undo: str | None
     takes_prompts: bool
+    shaped: dict[str, str] = Field(
+        description="Outputs whose schema a task gives, and the inputs that it stands in"
+    )
     timeout_s: float
     inputs: dict[str, Any]
     outputs: dict[str, Any]

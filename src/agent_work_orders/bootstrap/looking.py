@@ -13,13 +13,18 @@ from agent_work_orders.bootstrap.store import open_store
 from agent_work_orders.bootstrap.surroundings import surroundings
 from agent_work_orders.clock import Clock, SystemClock
 from agent_work_orders.engines.embedded.archive import ArchivedRuns
+from agent_work_orders.errors import Conflict
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.settings import Settings
-from agent_work_orders.state_manager.sqlite.archive import SqliteArchive
+from agent_work_orders.state_manager.lock import read_owner
+from agent_work_orders.state_manager.sqlite.archive import NothingYet, SqliteArchive
 from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
 from agent_work_orders.state_manager.sqlite.store import SqliteStore
 from agent_work_orders.state_manager.store import Store
 from agent_work_orders.work_orders.context import Context
+
+# Rows of a large journal get their checksums anew in it.
+UPGRADE_S, UPGRADE_LOOKS = 20.0, 200
 
 
 @asynccontextmanager
@@ -29,14 +34,31 @@ async def open_archive(settings: Settings, clock: Clock | None = None) -> AsyncI
     clock = clock or SystemClock()
     with tempfile.TemporaryDirectory(prefix="awo-empty-") as empty:
         home = settings.home
-        if not (home / DATABASE_NAME).exists():
+        try:
+            archive = await _opened(home, clock)
+        except NothingYet:
             home = Path(empty)
             await SqliteStore.open(home, clock, synchronous="NORMAL").close()
-        archive = await asyncio.to_thread(SqliteArchive, home, clock)
+            archive = await asyncio.to_thread(SqliteArchive, home, clock)
         try:
             yield _context(settings, home, archive, clock)
         finally:
             archive.close()
+
+
+async def _opened(home: Path, clock: Clock) -> SqliteArchive:
+    """Its owner may be upgrading it just now: that is waited for."""
+    if not (home / DATABASE_NAME).exists():
+        raise NothingYet
+    patience = UPGRADE_S / UPGRADE_LOOKS
+    for _ in range(UPGRADE_LOOKS):
+        try:
+            return await asyncio.to_thread(SqliteArchive, home, clock)
+        except Conflict as old:
+            if old.code != "schema_other" or read_owner(home) is None:
+                raise
+        await asyncio.sleep(patience)
+    return await asyncio.to_thread(SqliteArchive, home, clock)
 
 
 @asynccontextmanager

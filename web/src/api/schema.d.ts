@@ -2759,6 +2759,13 @@ export interface components {
             undo: string | null;
             /** Takes Prompts */
             takes_prompts: boolean;
+            /**
+             * Shaped
+             * @description Outputs whose schema a task gives, and the inputs that it stands in
+             */
+            shaped: {
+                [key: string]: string;
+            };
             /** Timeout S */
             timeout_s: number;
             /** Inputs */

@@ -33,6 +33,7 @@ from agent_work_orders.state_manager.sqlite.database import (
     look,
     migrations,
     refuse_loss,
+    schema_of,
 )
 from agent_work_orders.state_manager.sqlite.deliveries import SqliteDeliveries
 from agent_work_orders.state_manager.sqlite.feed import SqliteFeed
@@ -50,18 +51,26 @@ from agent_work_orders.state_manager.sqlite.versions import SqliteVersions
 from agent_work_orders.state_manager.sqlite.writer import Writer
 
 
+class NothingYet(Exception):
+    """The database is there and empty: its owner is about to make it, or was ended before."""
+
+
 class SqliteArchive:
     """Everything of `SqliteStore` that can be read. Whatever would write raises `Broken`."""
 
     def __init__(self, home: Path, clock: Clock) -> None:
         """Raises Environmental when the database cannot be read, Conflict `schema_other`, Refused
-        `schema_too_new`."""
+        `schema_too_new`, NothingYet."""
         self.home = home
         self.path = home / DATABASE_NAME
         self.damaged: tuple[DamagedRow, ...] = ()
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         readers = self.readers = self._open()
-        self._check_schema()
+        try:
+            self._check_schema()
+        except BaseException:
+            self.close()
+            raise
         writer = _NoWriter()
         self.journal = SqliteJournal(writer, readers)
         self.records = SqliteRecords(writer, readers)
@@ -118,13 +127,16 @@ class SqliteArchive:
         return _ReadOnly(Path(self._copy.name, self.path.name))
 
     def _check_schema(self) -> None:
-        found = self.readers.row("SELECT coalesce(max(version), 0) FROM schema_version")
+        with self.readers.connection() as connection:
+            found = schema_of(connection)
+        check_not_newer(found)
+        if found == 0:
+            raise NothingYet
         known = migrations()[-1][0]
-        check_not_newer(0 if found is None else int(found[0]))
-        if found is None or int(found[0]) != known:
+        if found != known:
             raise Conflict(
                 "schema_other",
-                f"{self.path} has schema {found[0] if found else 0}, this program reads {known}",
+                f"{self.path} has schema {found}, this program reads {known}",
                 hint="Start the program that owns it once (`awo up`): it upgrades older data.",
             )
 

@@ -2,8 +2,8 @@
 
 Rules:
 - WAL, foreign keys on, `synchronous` FULL unless the operator chose otherwise.
-- Migrations run in order, each in one transaction together with its row in `schema_version`:
-  a kill leaves the schema before or after a step, never inside.
+- Migrations run in order, all in one transaction together with their rows in `schema_version`: a
+  kill leaves the old schema or the new one, and who looks meanwhile sees the old one.
 - `journal.dirty` exists from the first write of a life until everything is back in the main
   file, and says how far the WAL went (tally.py). With it, a missing or damaged `-wal` (which SQLite
   itself would silently take for "nothing new") or a missing database is recognised as loss.
@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Literal
@@ -162,13 +163,32 @@ def settle(connection: sqlite3.Connection, home: Path) -> None:
 
 def migrate(connection: sqlite3.Connection, clock: Clock) -> None:
     """Bring the schema to the newest version. Raises Refused `schema_too_new`."""
-    connection.execute(_SCHEMA_VERSION)
-    row = connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()
-    current, steps = int(row[0]), migrations()
+    current, steps = schema_of(connection), migrations()
     check_not_newer(current)
-    for version, name, sql in steps:
-        if version > current:
+    missing = [step for step in steps if step[0] > current]
+    if not missing:
+        return
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(_SCHEMA_VERSION)
+        for version, name, sql in missing:
             _apply(connection, version, name, sql, clock.now_ms())
+        connection.execute("COMMIT")
+    except sqlite3.Error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def schema_of(connection: sqlite3.Connection) -> int:
+    """0 where nothing was ever made."""
+    there = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'schema_version'")
+    if there.fetchone() is None:
+        return 0
+    [version] = connection.execute(
+        "SELECT coalesce(max(version), 0) FROM schema_version"
+    ).fetchone()
+    return int(version)
 
 
 def check_not_newer(schema: int) -> None:
@@ -185,16 +205,23 @@ def check_not_newer(schema: int) -> None:
 
 
 def _apply(connection: sqlite3.Connection, version: int, name: str, sql: str, at_ms: int) -> None:
-    record = f"INSERT INTO schema_version VALUES ({version}, '{name}', {at_ms});"
-    try:
-        connection.executescript(f"BEGIN IMMEDIATE;\n{sql}\n{record}")
-        if version in _FILLED:
-            damage.fill(connection)
-        connection.execute("COMMIT")
-    except sqlite3.Error:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
+    for statement in _statements(sql):
+        connection.execute(statement)
+    if version in _FILLED:
+        damage.fill(connection)
+    connection.execute("INSERT INTO schema_version VALUES (?, ?, ?)", (version, name, at_ms))
+
+
+def _statements(sql: str) -> Iterator[str]:
+    """One by one: `executescript` would end the transaction first."""
+    begun = ""
+    for line in sql.splitlines(keepends=True):
+        begun += line
+        if sqlite3.complete_statement(begun):
+            yield begun
+            begun = ""
+    if begun.strip():
+        yield begun
 
 
 def _count_life(connection: sqlite3.Connection) -> None:
