@@ -130,6 +130,14 @@ class Unknown(Failed):
     category = "unknown"
 
 
+class Unanswered(Unknown):
+    """A single write was sent, and no answer came that can be trusted. Who looks at the world
+    first may try again."""
+
+    def for_who_looks_first(self) -> Transient:
+        return Transient(self.code, self.message, hint=self.hint, **self.context)
+
+
 class Broken(AgentWorkOrdersError):
     """A bug of ours, or data that cannot be: never retried, always shown."""
 

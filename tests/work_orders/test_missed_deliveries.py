@@ -150,7 +150,7 @@ def test_whatever_may_ask_is_worth_fetching() -> None:
         check_id=1, suite=False, name="x", conclusion="failure", external_id="", branch="main",
         head_sha="a" * 40, app="x", pulls=(),
     )  # fmt: skip
-    remark = github_event.Remark(
+    remark = github_event.PostedComment(
         comment_id=1, kind="comment", author=sender, text="/awo run", by_app=False
     )
     actions = [

@@ -1,5 +1,5 @@
 // Before the page's code is here: keeps what is pressed, so that the page can take it up
-// (src/lib/typed-ahead.ts). Without it the first letters after Ctrl+K would be lost, and the others
+// (src/app/typed-ahead.ts). Without it the first letters after Ctrl+K would be lost, and the others
 // be taken for shortcuts.
 (function () {
   var MOST = 200;

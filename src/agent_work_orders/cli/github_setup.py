@@ -37,7 +37,7 @@ _ORGANIZATION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 _NAMES = ("127.0.0.1", "localhost")
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class AppRequest(msgspec.Struct, frozen=True, kw_only=True):
     organization: str = ""
     name: str = ""
     webhook_url: str = ""
@@ -46,7 +46,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     again: bool = False
 
 
-async def set_up(home: Path | None, asked: Asked, tell: Callable[[str], None]) -> NewApp:
+async def set_up(home: Path | None, asked: AppRequest, tell: Callable[[str], None]) -> NewApp:
     """The App, sealed. `tell` is given the address that a browser has to open."""
     settings = setting.load(home=home)
     await _ready(settings, asked)
@@ -110,7 +110,7 @@ async def until_installed(home: Path | None, patience_s: float) -> list[Remark]:
         await asyncio.sleep(LOOK_EVERY_S)
 
 
-async def _ready(settings: Settings, asked: Asked) -> None:
+async def _ready(settings: Settings, asked: AppRequest) -> None:
     if asked.organization and not _ORGANIZATION.fullmatch(asked.organization):
         raise Told(
             "organization_invalid",
@@ -142,7 +142,7 @@ async def _ready(settings: Settings, asked: Asked) -> None:
         )
 
 
-def _webhook(settings: Settings, asked: Asked) -> str:
+def _webhook(settings: Settings, asked: AppRequest) -> str:
     public = settings.server.public_url
     return asked.webhook_url or (f"{public}/webhook/github" if public else "")
 

@@ -18,7 +18,7 @@ SCRIPT_LIMIT_BYTES = 1_048_576
 STDIN_LIMIT_CHARS = 1_048_576
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class TypedOrder(msgspec.Struct, frozen=True, kw_only=True):
     """What somebody typed."""
 
     prompt: str | None = None
@@ -37,7 +37,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     title: str | None = None
 
 
-def of(asked: Asked) -> Json:
+def of(asked: TypedOrder) -> Json:
     """The request without its inputs, which only the workflow can read."""
     order: Json = {
         "repository_url": repository(asked.repo),
@@ -130,7 +130,7 @@ def folder(given: Path, flag: str) -> Path:
     return place
 
 
-def agent(asked: Asked) -> dict[str, Any] | None:
+def agent(asked: TypedOrder) -> dict[str, Any] | None:
     name = asked.agent
     if name is None:
         if asked.agent_command is not None:

@@ -24,7 +24,7 @@ from agent_work_orders.errors import (
     Held,
     Permanent,
     Transient,
-    Unknown,
+    Unanswered,
 )
 from agent_work_orders.recovery.breaker import Breaker
 from agent_work_orders.security.redaction import Redactor
@@ -295,13 +295,9 @@ class Performer:
                 if self._before is not None:
                     await self._before(context)
                 return await tool(context, **inputs)
-        except Unknown as error:
-            if error.code != "github_answer_lost":
-                raise
+        except Unanswered as error:
             # Every write of a tool is a single one (`once`): the next attempt looks first.
-            raise Transient(
-                "github_answer_lost", error.message, hint=error.hint, **error.context
-            ) from error
+            raise error.for_who_looks_first() from error
         except TimeoutError as error:
             raise Transient(
                 "task_timeout",

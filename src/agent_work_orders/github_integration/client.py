@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import Broken, Environmental, NotFound, Transient, Unknown
+from agent_work_orders.errors import Broken, Environmental, NotFound, Transient, Unanswered
 from agent_work_orders.github_integration.credential import Credential
 from agent_work_orders.github_integration.forge import Repository
 from agent_work_orders.github_integration.full_name import is_full_name
@@ -163,7 +163,7 @@ class GithubClient:
                 raise QuotaHeld(credential.name, "primary_limit", until_ms) from None
             except answers.Untrusted as error:
                 if writes:
-                    raise Unknown(
+                    raise Unanswered(
                         "github_answer_lost",
                         f"It is not known whether GitHub did it ({what}): {error}",
                         hint="It is looked up before it is done again.",

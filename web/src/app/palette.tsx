@@ -4,7 +4,7 @@ import { useId, useLayoutEffect, useRef, useState, type ComponentProps } from "r
 
 import { useCommands, type Runnable } from "@/app/commands";
 import { move } from "@/app/palette-model";
-import { takeTypedAhead, textForPalette } from "@/lib/typed-ahead";
+import { takeTypedAhead, textForPalette } from "./typed-ahead";
 import { cx } from "@/ui/cx";
 import { OVERLAY, PANEL } from "@/ui/dialog";
 import { Kbd } from "@/ui/kbd";

@@ -12,7 +12,7 @@ import { Palette } from "@/app/palette";
 import { BottomBar, TopBar } from "@/app/phone-bars";
 import { ShortcutSheet, useGlobalShortcuts } from "@/app/shortcuts";
 import { Sidebar } from "@/app/sidebar";
-import { awaitsPalette } from "@/lib/typed-ahead";
+import { awaitsPalette } from "./typed-ahead";
 
 /** Navigation around every page, and what works on all of them. */
 export function Shell() {

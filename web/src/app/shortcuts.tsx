@@ -4,7 +4,7 @@ import { useEffect } from "react";
 import { useMay } from "@/api/roles";
 import { NAV } from "@/app/nav";
 import { listenForShortcuts, useAllShortcuts, useShortcuts } from "@/lib/shortcuts";
-import { awaitsPalette, takeTypedAhead } from "@/lib/typed-ahead";
+import { awaitsPalette, takeTypedAhead } from "./typed-ahead";
 import { Dialog } from "@/ui/dialog";
 import { Kbd } from "@/ui/kbd";
 

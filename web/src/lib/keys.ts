@@ -12,6 +12,12 @@ export interface KeyPress {
   target?: unknown;
 }
 
+/** One from before the page's code was here. */
+export interface EarlyPress extends KeyPress {
+  /** In milliseconds, as `Event.timeStamp`. */
+  at: number;
+}
+
 export interface Shortcut<Id extends string = string> {
   id: Id;
   /** `g i`, `mod+k`, `shift+enter`, `?`; `mod` is Command on a Mac and Control elsewhere. */

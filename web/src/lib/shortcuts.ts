@@ -5,9 +5,8 @@
 
 import { useEffect, useRef, useSyncExternalStore } from "react";
 
-import { createMatcher, isMac, type KeyPress } from "@/lib/keys";
+import { createMatcher, isMac, type EarlyPress, type KeyPress } from "@/lib/keys";
 import { createGate } from "@/lib/shortcut-gate";
-import type { EarlyPress } from "@/lib/typed-ahead";
 
 export interface PageShortcut {
   /** `g i`, `mod+k`, `j`; see `keys.ts`. */

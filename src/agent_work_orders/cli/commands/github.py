@@ -61,7 +61,7 @@ def setup(
         if not no_open and screen.terminal:
             browser.show(url)
 
-    asked = github_setup.Asked(
+    asked = github_setup.AppRequest(
         organization=organization,
         name=name,
         webhook_url=webhook_url,

@@ -14,7 +14,7 @@ from agent_work_orders.sandbox_manager.sandbox_types import SANDBOX_TYPES
 
 if TYPE_CHECKING:
     from agent_work_orders.cli.client import Json, Target
-    from agent_work_orders.cli.request import Asked
+    from agent_work_orders.cli.request import TypedOrder
     from agent_work_orders.cli.screen import Screen
 
 Prompt = Annotated[
@@ -106,9 +106,9 @@ def run(
     interrupted.
     """
     from agent_work_orders.cli.client import Target
-    from agent_work_orders.cli.request import Asked
+    from agent_work_orders.cli.request import TypedOrder
 
-    asked = Asked(
+    asked = TypedOrder(
         prompt=prompt,
         repo=repo,
         workflow=workflow,
@@ -127,7 +127,7 @@ def run(
     raise typer.Exit(wait_for(lambda: _run(asked, place, detach=detach, as_json=as_json)))
 
 
-async def _run(asked: Asked, place: Target, *, detach: bool, as_json: bool) -> int:
+async def _run(asked: TypedOrder, place: Target, *, detach: bool, as_json: bool) -> int:
     from agent_work_orders.cli import client as clients
     from agent_work_orders.cli import outcome, request
     from agent_work_orders.cli.screen import Screen, print_json

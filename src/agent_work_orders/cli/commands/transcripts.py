@@ -52,7 +52,7 @@ async def read(
     from agent_work_orders.cli import following
     from agent_work_orders.cli.outcome import Again
 
-    told = Told(wanted, task, as_json=as_json, follow=follow)
+    told = PrintedTranscript(wanted, task, as_json=as_json, follow=follow)
     with following.Patience() as patience:
         while True:
             try:
@@ -72,7 +72,7 @@ async def read(
                 raise KeyboardInterrupt from None
 
 
-class Told:
+class PrintedTranscript:
     """How far a transcript was told."""
 
     def __init__(self, wanted: str, task: str | None, *, as_json: bool, follow: bool) -> None:

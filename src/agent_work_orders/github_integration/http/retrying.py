@@ -22,7 +22,7 @@ from urllib.parse import urljoin, urlsplit
 import msgspec
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.errors import Permanent, Transient, Unknown
+from agent_work_orders.errors import Permanent, Transient, Unanswered
 from agent_work_orders.github_integration.credential import Credential
 from agent_work_orders.github_integration.http import answers
 from agent_work_orders.github_integration.http.governor import Sleep
@@ -173,8 +173,8 @@ def _check(request: HttpRequest, answer: HttpAnswer) -> None:
     answers.value(answer)
 
 
-def _lost(what: str, error: Exception) -> Unknown:
-    return Unknown(
+def _lost(what: str, error: Exception) -> Unanswered:
+    return Unanswered(
         "github_answer_lost",
         f"It is not known whether GitHub did it ({what}): {error}",
         hint="It is looked up before it is done again.",

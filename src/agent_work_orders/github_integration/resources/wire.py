@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from agent_work_orders.errors import Transient, Unknown
+from agent_work_orders.errors import Transient, Unanswered
 from agent_work_orders.github_integration import forge
 
 
@@ -224,7 +224,7 @@ def written(raw: Any, kind: type[T]) -> T:
     try:
         return msgspec.convert(raw, kind)
     except msgspec.ValidationError as error:
-        raise Unknown(
+        raise Unanswered(
             "github_answer_lost",
             f"GitHub's answer to a write is not what it should be: {error}",
             hint="It may have been done: GitHub is read before it is tried again.",

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from agent_work_orders.clock import Clock, SystemClock
-from agent_work_orders.errors import Environmental, NotFound, Permanent, Unknown
+from agent_work_orders.errors import Environmental, NotFound, Permanent, Unanswered
 from agent_work_orders.github_integration.forge import Repository
 from agent_work_orders.github_integration.github_forge import GithubForge
 from github_simulator.call import Answer
@@ -153,9 +153,9 @@ def refusal(answer: Answer) -> Exception:
     return Permanent("github_refused", f"{said}: {'; '.join(errors)}", hint="x", **told)
 
 
-def lost(*_: Any) -> Unknown:
+def lost(*_: Any) -> Unanswered:
     """A mishap for `after`: it was done, and nobody was told."""
-    return Unknown("github_answer_lost", "the answer was lost", hint="It is looked up.")
+    return Unanswered("github_answer_lost", "the answer was lost", hint="It is looked up.")
 
 
 class SimulatedHub:

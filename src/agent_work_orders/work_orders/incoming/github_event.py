@@ -43,7 +43,7 @@ class Person(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.user_id}:{self.login.lower()}"
 
 
-class Remark(msgspec.Struct, frozen=True, kw_only=True):
+class PostedComment(msgspec.Struct, frozen=True, kw_only=True):
     """A comment, or the text of a review."""
 
     comment_id: int
@@ -91,7 +91,7 @@ class GitHubEvent(msgspec.Struct, frozen=True, kw_only=True):
     head_sha: str = ""
     base_branch: str = ""
     from_fork: bool = False
-    remark: Remark | None = None
+    remark: PostedComment | None = None
     branch: str = ""
     deleted: bool = False
     check: CheckEvent | None = None
@@ -255,14 +255,14 @@ def _installation(event: GitHubEvent, payload: Json) -> GitHubEvent:
     )
 
 
-def _remark(kind: EventType, payload: Json) -> Remark | None:
+def _remark(kind: EventType, payload: Json) -> PostedComment | None:
     if not kind.text_in:
         return None
     found = _object(payload.get(kind.text_in))
     author, comment_id = _person(found.get("user")), _number(found.get("id"))
     if author is None or not comment_id:
         raise Unusable("no comment")
-    return Remark(
+    return PostedComment(
         comment_id=comment_id,
         kind=kind.remark,
         author=author,

@@ -33,7 +33,7 @@ from agent_work_orders.work_orders.order_facts import facts_of
 from agent_work_orders.work_orders.outgoing.progress_view import draw
 from agent_work_orders.work_orders.outgoing.progress_writer import (
     FAILED,
-    Showing,
+    PostedProgress,
     Subject,
     may_pass,
 )
@@ -55,7 +55,7 @@ class ProgressReporter:
     def __init__(self, context: LiveContext) -> None:
         self._context = context
         self._runs: dict[str, Run] = {}
-        self._shown: dict[str, Showing] = {}
+        self._shown: dict[str, PostedProgress] = {}
         self._due: dict[str, int] = {}
         """When to do what, by the key of its intent."""
         self._failures: dict[str, int] = {}
@@ -238,7 +238,7 @@ class ProgressReporter:
         hub, repository = context.forges.hub_at(order.repository, order.repository_url)
         await self._open(order_id)
         view = draw(run, order_url=context.policy.order_url(order_id))
-        shown = self._shown.setdefault(order_id, Showing(context, order_id))
+        shown = self._shown.setdefault(order_id, PostedProgress(context, order_id))
         shown.at_ms = context.clock.now_ms()
         if shown.is_detail(view) or f"{order_id}:progress" in self._failures:
             hub = hub.asking("background")

@@ -45,7 +45,7 @@ def may_pass(error: AgentWorkOrdersError) -> bool:
     return isinstance(error, Failed) and error.category != "permanent"
 
 
-class Showing:
+class PostedProgress:
     """What this process knows to be on the hub of one order."""
 
     def __init__(self, context: LiveContext, order_id: str) -> None:

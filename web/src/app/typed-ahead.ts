@@ -4,12 +4,7 @@
  * of shortcuts, for which those keys are none.
  */
 
-import { isMac, pressed, type KeyPress } from "@/lib/keys";
-
-export interface EarlyPress extends KeyPress {
-  /** In milliseconds, as `Event.timeStamp`. */
-  at: number;
-}
+import { isMac, pressed, type EarlyPress, type KeyPress } from "@/lib/keys";
 
 interface Keeper {
   readonly presses: readonly EarlyPress[];

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { normalise, type KeyPress } from "./keys";
+import { normalise, type KeyPress } from "@/lib/keys";
 import { textForPalette } from "./typed-ahead";
 
 /** `ctrl+k`, `a`, `Escape`… as they would be pressed. */
