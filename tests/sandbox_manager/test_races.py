@@ -4,6 +4,7 @@ their workspaces is read, written or given away. The control shows that the atta
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from tests.sandbox_manager import colluders
 from agent_work_orders.errors import AgentWorkOrdersError
 from agent_work_orders.sandbox_manager.local import descriptor_files, descriptor_trees, files
 from agent_work_orders.sandbox_manager.local.agent_user import AgentUser
+from agent_work_orders.sandbox_manager.local.sandbox_folder import SandboxFolder
 from agent_work_orders.testing.conformance.sandbox import order
 
 # TEST_RACE_S=600 for a long one.
@@ -124,8 +126,50 @@ def deeds(workspace: Any, sha: str) -> dict[str, Callable[[], Any]]:
         "remove": remove_inner,
         "clear": lambda: workspace._clear(sha),
         "adopt": workspace.adopt,
+        "empty private": workspace.empty_private,
+        "remove a tree": lambda: descriptor_trees.remove(folder / "tmp" / "deep"),
         "remake": remake,
     }
+
+
+DONE_BY = {
+    "write_file": "write",
+    "put_private": "private",
+    "stand_at": "stand at",
+    "_write_private": "private git",
+    "_keep_index": "keep index",
+    "_open_pack": "pack",
+    "_renew_git": "renew git",
+    "_replace_git": "replace git",
+    "read_file": "read",
+    "_clear": "clear",
+    "adopt": "adopt",
+    "make_folders": "remake",
+    "empty_private": "empty private",
+    "remove": "remove a tree",
+    # By way of others: each step of these that touches the tree is a deed.
+    "_settle": "private",
+    "_opened": "private git",
+    "_write_git": "private git",
+    "_kept_index": "keep index",
+    "reset": "clear",
+    "materialise": "private git",
+    "import_tree": "pack",
+    "stand_on": "stand at",
+}
+INSIDE = {"__init__", "user", "leased", "run", "_inside", "_tags"}
+"""Nothing of the tree, or a program of the order's own user."""
+
+
+def test_every_way_into_the_tree_is_raced() -> None:
+    known = {
+        name
+        for name, one in vars(SandboxFolder).items()
+        if callable(one) or isinstance(one, property | staticmethod)
+    }
+    assert known == set(DONE_BY) | INSIDE
+    made = inspect.getsource(deeds)
+    assert all(f'"{deed}":' in made for deed in DONE_BY.values())
 
 
 def filled(workspace: Any) -> None:

@@ -10,6 +10,7 @@ import pytest
 import structlog
 from site_bench import IDLE, Site
 
+from agent_work_orders.bootstrap.duties import IDEMPOTENCY_KEEP_MS
 from agent_work_orders.cli import checkup
 from agent_work_orders.sandbox_manager.local import descriptor_trees
 from agent_work_orders.settings import load
@@ -80,3 +81,24 @@ async def test_workspaces_of_lost_and_damaged_orders_are_kept(site: Site) -> Non
     assert found["lost orders"].status == "warning" and lost in found["lost orders"].detail
     assert damaged in found["journal"].detail
     await site.start()
+
+
+async def test_a_start_forgets_old_idempotency_keys(site: Site) -> None:
+    now_ms = site.context.clock.now_ms()
+    keys = site.context.store.idempotency
+    for key, at_ms in (("old", now_ms - IDEMPOTENCY_KEEP_MS - 1), ("new", now_ms)):
+        await keys.claim("ann", key, body_hash="h", order_id=f"wo-{key}", at_ms=at_ms)
+    await site.restart()
+    keys = site.context.store.idempotency
+    assert await keys.claim("ann", "old", body_hash="h", order_id="wo-2", at_ms=now_ms) == "wo-2"
+    assert await keys.claim("ann", "new", body_hash="h", order_id="wo-2", at_ms=now_ms) == "wo-new"
+
+
+@pytest.mark.fault("G4")
+async def test_the_limit_on_silence_reaches_agents(folder: Path) -> None:
+    site = Site(folder)
+    site.environ["AWO_AGENT_IDLE_S"] = "1"
+    async with site.opened():
+        order_id = await site.submit(agent={"name": "scripted", "script": IDLE})
+        record = await site.until(order_id, "failed")
+    assert record.error_code == "agent_timeout"
