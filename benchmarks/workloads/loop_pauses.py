@@ -1,8 +1,8 @@
 """The longest pause of a real `awo up`'s event loop, by its own watch, under what once froze it.
 
-Each scenario has a server of its own, three times; the number is the median of the three longest
-pauses. Beside it stands what of it was ours: the processor's time that the process used meanwhile.
-On a busy machine the rest is waiting for a turn.
+Each scenario has a server of its own, three times; the number is the longest pause of all three.
+Beside it stands what of it was ours: the processor's time that the process used meanwhile. On a
+busy machine the rest is waiting for a turn.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ async def fan_cancel(site: Site) -> None:
         "name: fan\ntasks:\n  outer:\n"
         f"    foreach: {wide}\n    max_parallel: 100\n    tasks:\n      inner:\n"
         f"        foreach: {wide}\n        max_parallel: 100\n"
-        "        uses: agent.prompt\n        with: {prompt: x}\n"
+        "        uses: sandbox.exec\n        with: {argv: [sleep, '600']}\n"
     )
     await _cancel(site, source)
 
@@ -194,13 +194,13 @@ def run(quick: bool) -> Result:
             failure = Failure(subject="awo", role="ours", error=f"{name}: {reason}")
             return Result(measurements=found, failures=[failure], facts=facts)
         rounds.sort(key=lambda loop: float(loop["longest_pause_ms"]))
-        middle = rounds[len(rounds) // 2]
+        worst = rounds[-1]
         found += [
             Measurement(
                 subject="awo",
                 role="ours",
                 metric=f"{name}_{short}",
-                value=middle[field],
+                value=worst[field],
                 samples=[float(loop[field]) for loop in rounds],
             )
             for short, field in (
@@ -208,9 +208,9 @@ def run(quick: bool) -> Result:
                 ("cpu_ms", "longest_pause_cpu_ms"),
             )
         ]
-        facts[name] = middle["longest_pause_in"].split(" < ")[0] or "nothing was seen running"
-    worst = max(one.value for one in found if not one.metric.endswith("_cpu_ms"))
-    found.append(Measurement(subject="awo", role="ours", metric="longest_ms", value=worst))
+        facts[name] = worst["longest_pause_in"].split(" < ")[0] or "nothing was seen running"
+    longest = max(one.value for one in found if not one.metric.endswith("_cpu_ms"))
+    found.append(Measurement(subject="awo", role="ours", metric="longest_ms", value=longest))
     return Result(measurements=found, facts=facts)
 
 
