@@ -106,7 +106,8 @@ def _need_named(asked_for: ApprovalRecord, caller: Caller) -> None:
         raise Forbidden(
             "approval_not_yours",
             f"The workflow names who decides this: {', '.join(named)[:300]}; you are {caller.name}",
-            hint="Ask one of them; a person is known by the key in AWO_API_KEY, or by the login on GitHub.",
+            hint="Ask one of them; a person is known by the key in AWO_API_KEY, or by the login on "
+            "GitHub.",
         )
 
 
