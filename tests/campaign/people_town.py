@@ -264,7 +264,6 @@ class Town:
         stored = founding.add_repository(
             world, self.owner, name, files={"a.txt": "a\n"}, roles={"writer": "admin"}
         )
-        address = f"{self.github.url}/{world.full_name(stored)}.git"
         issue = scenery.Act(
             login="writer",
             method="POST",
@@ -272,12 +271,19 @@ class Town:
             body={"title": "Do it", "body": "Please."},
         )
         assert scenery.act(self.github, issue)["status"] == 201
+        return await self.order_on(stored, workflow)
+
+    async def order_on(self, stored: Repository, workflow: str, base: str | None = None) -> Place:
+        """For the issue of a repository that there is; `base` is a branch of it."""
+        world = self.github.world
+        address = f"{self.github.url}/{world.full_name(stored)}.git"
         about = {"repository_id": stored.id, "full_name": world.full_name(stored), "issue": 1}
         new = submit.NewOrder(
             repository_url=address,
             workflow_source=workflow,
             github_issue_number="1",
             initial_prompt="Do it",
+            base_branch=base,
             github=about,
         )
         made = await submit.submit(self.house.context, new, LOCAL_OPERATOR)
