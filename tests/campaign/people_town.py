@@ -7,6 +7,9 @@ wherever a person is let in: at its questions, and in its second agent turn, whi
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -71,6 +74,7 @@ MOMENTS = {
     "while the agent works": "build",
     "after publish": "third",
 }
+ENTRY = "from agent_work_orders.cli.main import main; main()"
 ENDED = ("completed", "failed", "cancelled")
 
 
@@ -243,20 +247,35 @@ class Town:
             founding.install(world, self.app, owner)
         script = room / "script.yaml"
         script.write_text(SCRIPT)
-        self.settings = settings_room.load(
-            {
-                "AWO_DRAIN_S": "0",
-                "AWO_SYNCHRONOUS": "NORMAL",
-                "AWO_DEFAULT_AGENT": "scripted",
-                "AWO_AGENT_SCRIPT": str(script),
-                "AWO_GIT_ORIGINS": github.url,
-                "GITHUB_API_URL": github.url,
-                "GITHUB_SERVER_URL": github.url,
-                "GITHUB_APP_ID": str(self.app.id),
-                "GITHUB_PRIVATE_KEY": private,
-            },
-            home=room / "home",
+        self._environ = {
+            "AWO_DRAIN_S": "0",
+            "AWO_SYNCHRONOUS": "NORMAL",
+            "AWO_DEFAULT_AGENT": "scripted",
+            "AWO_AGENT_SCRIPT": str(script),
+            "AWO_GIT_ORIGINS": github.url,
+            "GITHUB_API_URL": github.url,
+            "GITHUB_SERVER_URL": github.url,
+            "GITHUB_APP_ID": str(self.app.id),
+            "GITHUB_PRIVATE_KEY": private,
+        }
+        self.settings = settings_room.load(self._environ, home=room / "home")
+
+    async def follow(self, hint: str | None, **names: str) -> str:
+        """What the one command that a hint names prints, typed in a terminal of the same person."""
+        [command] = re.findall(r"`awo ([^`]*)`", str(hint))
+        words = [names.get(word, word) for word in command.split()]
+        own = {"AWO_HOME": str(self.room / "home"), "PYTHONPATH": os.pathsep.join(sys.path)}
+        typed = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-c",
+            ENTRY,
+            *words,
+            env={**os.environ, **self._environ, **own},
+            stdout=asyncio.subprocess.PIPE,
         )
+        async with asyncio.timeout(PATIENCE_S):
+            out, _ = await typed.communicate()
+        return out.decode()
 
     async def order(self, name: str, workflow: str = PLAY) -> Place:
         """For an issue of a new repository."""

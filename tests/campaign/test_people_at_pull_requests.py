@@ -64,6 +64,8 @@ async def test_merged_early_it_says_what_is_not_in_it(town: Town) -> None:
     record = await place.until_ended()
     assert (record.status, record.error_code) == ("failed", "pull_request_merged")
     assert "1 commit" in str(record.error_message) and len(place.pulls) == 1
+    kept = await town.follow(record.error_hint, ORDER=place.order_id)
+    assert "+++ b/made.txt" in kept, "what was not in it can be had"
 
 
 @pytest.mark.fault("N1")
@@ -216,6 +218,8 @@ async def test_what_could_not_be_delivered_is_said_before_an_agent_is_paid(town:
     record = await place.until_ended()
     assert record.error_code == "github_permission_missing"
     assert "contents: write" in str(record.error_message)
+    checked = await town.follow(record.error_hint)
+    assert "it was not granted contents: write" in checked and "/settings/installations/" in checked
     [plan] = [one for one in await place.tasks() if one["path"] == "plan"]
     assert plan["state"] == "failed" and plan["usage"] is None
     for installation in town.github.world.installations.values():
