@@ -32,7 +32,14 @@ def cast(github: GithubSimulator, tmp_path: Path) -> Cast:
 
 
 @pytest.fixture
-def settings(cast: Cast, tmp_path: Path) -> Settings:
+def app_id(github: GithubSimulator, cast: Cast, request: pytest.FixtureRequest) -> str:
+    """As somebody configures it: the App's number, or its client id."""
+    app = github.world.apps[cast.app_id]
+    return app.client_id if getattr(request, "param", "") == "client id" else str(app.id)
+
+
+@pytest.fixture
+def settings(cast: Cast, app_id: str, tmp_path: Path) -> Settings:
     script = tmp_path / "script.yaml"
     script.write_text(json.dumps({"version": 1, "default": [{"text": SAID}]}))
     environ = {
@@ -43,7 +50,7 @@ def settings(cast: Cast, tmp_path: Path) -> Settings:
         "AWO_GIT_ORIGINS": cast.url,
         "GITHUB_API_URL": cast.url,
         "GITHUB_SERVER_URL": cast.url,
-        "GITHUB_APP_ID": str(cast.app_id),
+        "GITHUB_APP_ID": app_id,
         "GITHUB_PRIVATE_KEY": cast.private_key_file,
     }
     return settings_room.load(environ, home=tmp_path / "home")
@@ -71,10 +78,12 @@ async def test_one_without_the_app_is_told_what_to_do(client: Any, cast: Cast) -
     assert "not installed" in whole["error_message"] and whole["error_hint"]
 
 
+@pytest.mark.parametrize("app_id", ["number", "client id"], indirect=True)
 async def test_a_review_that_is_submitted_ends_on_the_pull_request(
-    client: Any, github: GithubSimulator, cast: Cast, reach: Any
+    client: Any, github: GithubSimulator, cast: Cast, reach: Any, app_id: str
 ) -> None:
     """`/api/submit` to `/task/{id}`: the review stands on the line, the check says so."""
+    assert app_id.startswith("Iv") or app_id == str(cast.app_id)
     commit = scenery.Commit(
         login="writer",
         repository=cast.repository,

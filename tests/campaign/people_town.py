@@ -7,6 +7,9 @@ wherever a person is let in: at its questions, and in its second agent turn, whi
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -71,6 +74,7 @@ MOMENTS = {
     "while the agent works": "build",
     "after publish": "third",
 }
+ENTRY = "from agent_work_orders.cli.main import main; main()"
 ENDED = ("completed", "failed", "cancelled")
 
 
@@ -243,20 +247,35 @@ class Town:
             founding.install(world, self.app, owner)
         script = room / "script.yaml"
         script.write_text(SCRIPT)
-        self.settings = settings_room.load(
-            {
-                "AWO_DRAIN_S": "0",
-                "AWO_SYNCHRONOUS": "NORMAL",
-                "AWO_DEFAULT_AGENT": "scripted",
-                "AWO_AGENT_SCRIPT": str(script),
-                "AWO_GIT_ORIGINS": github.url,
-                "GITHUB_API_URL": github.url,
-                "GITHUB_SERVER_URL": github.url,
-                "GITHUB_APP_ID": str(self.app.id),
-                "GITHUB_PRIVATE_KEY": private,
-            },
-            home=room / "home",
+        self._environ = {
+            "AWO_DRAIN_S": "0",
+            "AWO_SYNCHRONOUS": "NORMAL",
+            "AWO_DEFAULT_AGENT": "scripted",
+            "AWO_AGENT_SCRIPT": str(script),
+            "AWO_GIT_ORIGINS": github.url,
+            "GITHUB_API_URL": github.url,
+            "GITHUB_SERVER_URL": github.url,
+            "GITHUB_APP_ID": str(self.app.id),
+            "GITHUB_PRIVATE_KEY": private,
+        }
+        self.settings = settings_room.load(self._environ, home=room / "home")
+
+    async def follow(self, hint: str | None, **names: str) -> str:
+        """What the one command that a hint names prints, typed in a terminal of the same person."""
+        [command] = re.findall(r"`awo ([^`]*)`", str(hint))
+        words = [names.get(word, word) for word in command.split()]
+        own = {"AWO_HOME": str(self.room / "home"), "PYTHONPATH": os.pathsep.join(sys.path)}
+        typed = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-c",
+            ENTRY,
+            *words,
+            env={**os.environ, **self._environ, **own},
+            stdout=asyncio.subprocess.PIPE,
         )
+        async with asyncio.timeout(PATIENCE_S):
+            out, _ = await typed.communicate()
+        return out.decode()
 
     async def order(self, name: str, workflow: str = PLAY) -> Place:
         """For an issue of a new repository."""
@@ -264,7 +283,6 @@ class Town:
         stored = founding.add_repository(
             world, self.owner, name, files={"a.txt": "a\n"}, roles={"writer": "admin"}
         )
-        address = f"{self.github.url}/{world.full_name(stored)}.git"
         issue = scenery.Act(
             login="writer",
             method="POST",
@@ -272,12 +290,19 @@ class Town:
             body={"title": "Do it", "body": "Please."},
         )
         assert scenery.act(self.github, issue)["status"] == 201
+        return await self.order_on(stored, workflow)
+
+    async def order_on(self, stored: Repository, workflow: str, base: str | None = None) -> Place:
+        """For the issue of a repository that there is; `base` is a branch of it."""
+        world = self.github.world
+        address = f"{self.github.url}/{world.full_name(stored)}.git"
         about = {"repository_id": stored.id, "full_name": world.full_name(stored), "issue": 1}
         new = submit.NewOrder(
             repository_url=address,
             workflow_source=workflow,
             github_issue_number="1",
             initial_prompt="Do it",
+            base_branch=base,
             github=about,
         )
         made = await submit.submit(self.house.context, new, LOCAL_OPERATOR)

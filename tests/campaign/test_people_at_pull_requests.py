@@ -64,6 +64,8 @@ async def test_merged_early_it_says_what_is_not_in_it(town: Town) -> None:
     record = await place.until_ended()
     assert (record.status, record.error_code) == ("failed", "pull_request_merged")
     assert "1 commit" in str(record.error_message) and len(place.pulls) == 1
+    kept = await town.follow(record.error_hint, ORDER=place.order_id)
+    assert "+++ b/made.txt" in kept, "what was not in it can be had"
 
 
 @pytest.mark.fault("N1")
@@ -155,6 +157,36 @@ async def test_what_a_person_pushed_is_built_on_when_they_retry(town: Town, forc
     assert ("plan.md" in files) is not force, "what they took out is not brought back"
 
 
+FURTHER = """
+name: further
+tasks:
+  more: {uses: agent.command, with: {command: test}}
+  publish: {needs: [more], uses: forge.open_pull_request}
+"""
+
+
+@pytest.mark.fault("N2")
+async def test_what_a_person_pushed_can_be_the_base_of_a_new_order(town: Town) -> None:
+    """The other way that the hint names: nothing of theirs is touched, nor their branch."""
+    place = await town.order("based")
+    await place.reach("while the agent works")
+    theirs = place.push({"theirs.txt": "theirs"})
+    record = await place.until_ended()
+    assert record.error_code == "remote_changed"
+    assert "create a new order with that branch as its base" in str(record.error_hint)
+
+    anew = await town.order_on(place.stored, FURTHER, base=place.branch)
+    done = await anew.until_ended()
+    assert done.status == "completed", done.error_message
+    assert anew.branch != place.branch and anew.branches[place.branch] == theirs
+    assert theirs in anew.history()
+    files = town.github.world.git(anew.stored).run("ls-tree", "--name-only", anew.branch).split()
+    assert {"plan.md", "theirs.txt", "more.txt"} <= {*files}
+    [first, second] = sorted(anew.pulls, key=lambda one: one.number)
+    assert (first.head_sha, first.merged, second.draft) == (theirs, False, False)
+    assert second.base_ref == place.branch and second.head_sha == anew.branches[anew.branch]
+
+
 @pytest.mark.fault("N2")
 async def test_a_conflict_with_what_a_person_pushed_is_named(town: Town) -> None:
     place = await town.order("conflict")
@@ -186,6 +218,8 @@ async def test_what_could_not_be_delivered_is_said_before_an_agent_is_paid(town:
     record = await place.until_ended()
     assert record.error_code == "github_permission_missing"
     assert "contents: write" in str(record.error_message)
+    checked = await town.follow(record.error_hint)
+    assert "it was not granted contents: write" in checked and "/settings/installations/" in checked
     [plan] = [one for one in await place.tasks() if one["path"] == "plan"]
     assert plan["state"] == "failed" and plan["usage"] is None
     for installation in town.github.world.installations.values():

@@ -1,12 +1,14 @@
 """Hints can be followed: where an error names a command, running it helps or says why not.
 
-`FOLLOWED` lists every code whose hint names a command; tests/tidy/test_hints.py holds that the
-commands exist, and the last test here that the list is complete.
+tests/tidy/test_hints.py lists which test follows which, and holds that none is left out.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import itertools
+import json
 import re
 import signal
 import sqlite3
@@ -15,7 +17,6 @@ from typing import Any
 
 import httpx
 import pytest
-import source_scan
 
 from agent_work_orders import settings as setting
 from agent_work_orders.bootstrap import open_house
@@ -29,29 +30,6 @@ from agent_work_orders.workflow_engine import events as on
 pytestmark = pytest.mark.slow
 
 _COMMAND = re.compile(r"`(awo [^`]*)`")
-FOLLOWED = {
-    "test_what_is_not_known_is_listed": {
-        "api_key_unknown", "approval_unknown", "artifact_ambiguous", "artifact_unknown",
-        "credential_unknown", "delivery_unknown", "order_unknown", "task_unknown",
-        "workflow_unknown", "nothing_to_check_out", "run_unknown", "patch_too_large",
-        "review_unknown",
-    },
-    "test_what_the_directory_lacks_or_has_too_new": {
-        "backup_missing", "schema_other", "schema_too_new",
-    },
-    "test_what_is_damaged_is_named": {
-        "row_damaged", "run_quarantined", "idempotency_key_damaged", "intake_full",
-    },
-    "test_what_a_server_refuses": {
-        "key_missing", "link_invalid", "page_unproven", "session_ended", "sign_in_choice",
-        "server_silent", "server_unreachable", "data_directory_in_use", "api_key_invalid",
-    },
-    "test_what_needs_a_server": {"server_needed", "bind_needs_keys"},
-    "test_what_was_typed_wrongly": {"usage"},
-    "test_what_github_and_people_there_decide": {
-        "github_code_invalid", "github_permission_missing", "pull_request_merged",
-    },
-}  # fmt: skip
 
 
 def follow(awo: Any, hint: str, *, codes: tuple[int, ...] = (0,), **names: str) -> list[Any]:
@@ -108,6 +86,7 @@ def test_what_is_not_known_is_listed(awo: Any, monkeypatch: pytest.MonkeyPatch) 
             with pytest.raises(AgentWorkOrdersError) as review:
                 nowhere = Repository(key="none")
                 await house.context.reviews.close_pull_request(nowhere, 7, "because")
+            assert (run.value.code, review.value.code) == ("run_unknown", "review_unknown")
             return run.value.hint, review.value.hint
 
     of_run, of_review = asyncio.run(unknown())
@@ -116,7 +95,7 @@ def test_what_is_not_known_is_listed(awo: Any, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(inspect, "PATCH_LIMIT_BYTES", 10)
     too_large = awo.inside("diff", order)
-    assert too_large.code == 1
+    assert too_large.code == 1 and "cannot be applied" in too_large.err, "patch_too_large"
     follow(awo, too_large.err)
     assert (awo.folder / order / "calc.py").read_text().endswith("x\n")
 
@@ -126,6 +105,34 @@ def test_what_is_not_known_is_listed(awo: Any, monkeypatch: pytest.MonkeyPatch) 
     done = awo.inside(*request, "--json")
     bare = done.json["agent_work_order"]["agent_work_order_id"]
     follow(awo, refused(awo, "nothing_to_check_out", "checkout", bare))
+
+
+def test_an_artifact_that_could_be_several_is_found_in_the_list(awo: Any) -> None:
+    order, (one, other) = an_order(awo), alike()
+
+    async def keep() -> None:
+        async with open_house(setting.load(home=awo.home)) as house:
+            for name, content in (("a.txt", one), ("b.txt", other)):
+                await house.store.artifacts.put(order, "build", name, content, "text/plain", 1)
+
+    asyncio.run(keep())
+    hashes = [hashlib.sha256(content).hexdigest() for content in (one, other)]
+    hint = refused(awo, "artifact_ambiguous", "artifacts", order, hashes[0][:4])
+    [listed] = follow(awo, hint, ORDER=order)
+    assert all(found[:12] in listed.out for found in hashes)
+    assert awo.inside("artifacts", order, hashes[0][:12]).out == one.decode()
+    assert awo.inside("artifacts", order, "b.txt").out == other.decode()
+
+
+def alike() -> tuple[bytes, bytes]:
+    """Two contents whose hashes begin with the same four digits, which is as few as are taken."""
+    seen: dict[str, bytes] = {}
+    for number in itertools.count():
+        content = str(number).encode()
+        before = seen.setdefault(hashlib.sha256(content).hexdigest()[:4], content)
+        if before != content:
+            return before, content
+    raise AssertionError("never")
 
 
 def test_what_the_directory_lacks_or_has_too_new(awo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,20 +216,29 @@ def stop(process: subprocess.Popen[str]) -> None:
     process.communicate(timeout=60)
 
 
-def test_what_github_and_people_there_decide(awo: Any) -> None:
-    """The errors themselves are made against the simulator, where their hints are helped by too."""
-    hints = {one.code: one.hint for one in source_scan.failures()[0] if _COMMAND.search(one.hint)}
-    order = an_order(awo)
-    [diff] = follow(awo, hints["pull_request_merged"], ORDER=order)
-    assert "diff --git" in diff.out
-    [found] = follow(awo, hints["github_permission_missing"], codes=(1,))
-    assert "no credentials are configured" in found.out
-    [command] = _COMMAND.findall(hints["github_code_invalid"])
-    # It waits for somebody at the browser.
-    process = awo.start(*command.split()[1:], err=subprocess.PIPE)
+def test_what_came_back_from_github_is_no_code(awo: Any) -> None:
+    process = awo.start("github", "setup", "--no-open", "--json")
+    page = asked_at(process)
+    with httpx.Client(base_url=page, trust_env=False) as browser:
+        found = re.search(r"state=([\w-]+)", browser.get("/").text)
+        assert found is not None
+        back = browser.get("/callback", params={"state": found[1], "code": "no code"})
+        assert back.status_code == 200
+    out, _ = process.communicate(timeout=60)
+    error = json.loads(out)["error"]
+    assert (process.returncode, error["code"]) == (2, "github_code_invalid")
+    [command] = _COMMAND.findall(error["hint"])
+    # It begins again: with a page of its own, which waits for somebody at the browser.
+    again = awo.start(*command.split()[1:])
+    assert asked_at(again) != page
+    stop(again)
+
+
+def asked_at(process: subprocess.Popen[str]) -> str:
+    assert process.stderr is not None
     line = process.stderr.readline()
-    stop(process)
     assert "Open http://127.0.0.1:" in line
+    return line.split()[1]
 
 
 def test_what_a_server_refuses(awo: Any) -> None:
@@ -294,16 +310,7 @@ def test_what_needs_a_server(awo: Any) -> None:
 
 
 def test_what_was_typed_wrongly(awo: Any) -> None:
-    done = awo("list", "--stat", "failed")
-    assert done.code == 2
-    [shown] = follow(awo, done.err)
+    done = awo("list", "--stat", "failed", "--json")
+    assert (done.code, done.json["error"]["code"]) == (2, "usage")
+    [shown] = follow(awo, done.json["error"]["hint"])
     assert "--status" in shown.out
-
-
-def test_every_hint_with_a_command_is_followed() -> None:
-    failures, _ = source_scan.failures()
-    named = {one.code for one in failures if _COMMAND.search(one.hint)}
-    named |= {"api_key_invalid", "artifact_ambiguous", "server_needed", "server_silent"}
-    listed = set().union(*FOLLOWED.values())
-    assert named - listed == set()
-    assert all(name in globals() for name in FOLLOWED)

@@ -199,6 +199,15 @@ def test_failed_tests_are_told_once(summary: str, told: str) -> None:
     assert following.tests_of({"found": True, "passed": False, "summary": summary}) == told
 
 
+def test_a_run_without_a_failed_test_that_did_not_pass_counts_no_failures() -> None:
+    """As of a test that is missing, or a command that ended badly after its tests."""
+    outputs = {"found": True, "passed": False, "total": 2, "failed": 0, "skipped": 0}
+    told = following.tests_of({**outputs, "summary": "The command ended with 3"})
+    assert told == "tests FAILED: The command ended with 3"
+    counted = following.tests_of({**outputs, "failed": 1, "summary": "FAILED a.py::test_x"})
+    assert counted == "tests FAILED (1 of 2): a.py::test_x"
+
+
 def test_inputs_are_read_by_their_type(awo: Any) -> None:
     awo.repository()
     (awo.folder / "flow.yaml").write_text(

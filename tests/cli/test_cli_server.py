@@ -141,9 +141,10 @@ def test_an_address_that_means_everywhere_becomes_one_to_go_to() -> None:
     assert browser.reachable("http://127.0.0.1:8420") == "http://127.0.0.1:8420"
 
 
-def test_a_server_that_is_stopped_is_not_waited_for_long(
+def test_a_server_that_is_stopped_is_told_from_one_that_is_gone(
     awo: Any, server: subprocess.Popen[str]
 ) -> None:
+    """How long it is waited for is held in test_cli_patience.py."""
     server.send_signal(signal.SIGSTOP)
     try:
         told = awo("list")

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -93,65 +94,52 @@ def terminal(awo: Any) -> Any:
     wait_until(lambda: not awo.left_behind())
 
 
-def test_who_works_answers_other_terminals_and_a_browser(awo: Any, terminal: Any) -> None:
+def state(awo: Any, order: str) -> str:
+    return str(awo.inside("show", order, "--json").json["agent_work_order"]["status"])
+
+
+def asked(awo: Any, terminal: Any, name: str) -> tuple[str, str]:
+    """An order from a terminal of its own, and the question that it stopped at."""
+    gated = terminal(name, "--workflow", "gate.yaml", "--json")
+    order = gated.order()
+    gated.go.touch()
+    code, out, err = gated.end()
+    assert (code, err) == (3, ""), out
+    [question] = json.loads(out)["approvals"]
+    return order, question["approval_id"]
+
+
+def test_who_works_answers_other_terminals(awo: Any, terminal: Any) -> None:
+    """Show, prompt, run another, approve, reject and cancel, all while it works."""
     (awo.folder / "gate.yaml").write_text(GATE)
     first = terminal("first")
     order = first.order()
-    url = answering(awo.home)
+    answering(awo.home)
 
-    shown = awo.inside("show", order, "--json").json["agent_work_order"]
-    assert shown["status"] == "running"
+    assert state(awo, order) == "running"
     assert order in awo.inside("list").out or order[:11] in awo.inside("list").out
     followed = awo.start("logs", "-f", order)
     said = awo.inside("prompt", order, "Mind the tests", "--json")
     assert said.code == 0 and said.json["prompt_accepted"], said.err
 
-    # Another order, asked for in a second terminal, is run by the first.
-    gated = terminal("gated", "--workflow", "gate.yaml", "--json")
-    second = gated.order()
+    # Other orders, asked for in further terminals, are run by the first.
+    second, question = asked(awo, terminal, "agreed")
     assert lock.read_owner(awo.home).pid == first.process.pid  # type: ignore[union-attr]
-    gated.go.touch()
-    code, out, err = gated.end()
-    assert (code, err) == (3, ""), out
-    [question] = json.loads(out)["approvals"]
-    rejected = awo.inside("reject", question["approval_id"], "-m", "no")
+    assert state(awo, second) == "waiting"
+    approved = awo.inside("approve", question)
+    assert approved.code == 0, approved.err
+    wait_until(lambda: state(awo, second) not in ("waiting", "running", "pending"))
+    assert state(awo, second) == "completed"
+
+    third, question = asked(awo, terminal, "refused")
+    rejected = awo.inside("reject", question, "-m", "no")
     assert rejected.code == 0, rejected.err
-    assert awo.inside("show", second, "--json").json["agent_work_order"]["status"] == "failed"
+    assert state(awo, third) == "failed"
 
-    third = terminal("third")
-    cancelled = awo.inside("cancel", third.order(), "--json")
+    fourth = terminal("fourth")
+    cancelled = awo.inside("cancel", fourth.order(), "--json")
     assert cancelled.json["agent_work_order"]["status"] == "cancelled"
-    assert third.end()[0] == 1
-
-    link = awo.inside("open", "--json").json["link"]
-    address, _, token = link.partition("#")
-    assert address.startswith(url)
-    with httpx.Client(base_url=url, trust_env=False) as browser:
-        secret = browser.post("/api/session", json={"token": token}).json()["page_secret"]
-        page = {"X-AWO-Page": secret, "Origin": url}
-        orders = "/api/agent-work-orders"
-        found = browser.get(f"{orders}/{order}", headers=page).json()
-        assert found["agent_work_order"]["status"] == "running"
-        assert browser.get(orders).status_code == 401
-        said = {"agent_work_order_id": order, "prompt_text": "And the docs"}
-        assert browser.post(f"{orders}/{order}/prompt", json=said, headers=page).is_success
-        another = {
-            "repository_url": str(awo.folder / "repo"),
-            "workflow_source": GATE,
-            "initial_prompt": "Go",
-            "agent": {"name": "command", "argv": [awo.agent("echo x >> calc.py", "quick")]},
-        }
-        made = browser.post(orders, json=another, headers=page).json()["agent_work_order"]
-        fourth = made["agent_work_order_id"]
-
-        def asked() -> Any:
-            return browser.get(f"{orders}/{fourth}/approvals", headers=page).json()["approvals"]
-
-        wait_until(asked)
-        one, body = asked()[0]["approval_id"], {"subject_hash": asked()[0]["subject_hash"]}
-        assert browser.post(f"/api/approvals/{one}/approve", json=body, headers=page).is_success
-        stopped = browser.post(f"{orders}/{fourth}/cancel", headers=page)
-        assert stopped.is_success or stopped.json()["code"] == "order_state_conflict"
+    assert fourth.end()[0] == 1
 
     first.go.touch()
     code, out, err = first.end()
@@ -159,6 +147,72 @@ def test_who_works_answers_other_terminals_and_a_browser(awo: Any, terminal: Any
     out, err = followed.communicate(timeout=60)
     assert (followed.returncode, err) == (0, "")
     assert out.count("agent_work_order_created") == 1 and "agent_work_order_completed" in out
+
+
+class Browser:
+    """A page that came in by the link of `awo open`."""
+
+    def __init__(self, awo: Any, url: str) -> None:
+        link = awo.inside("open", "--json").json["link"]
+        address, _, token = link.partition("#")
+        assert address.startswith(url)
+        self.http = httpx.Client(base_url=url, trust_env=False)
+        secret = self.http.post("/api/session", json={"token": token}).json()["page_secret"]
+        self._page = {"X-AWO-Page": secret, "Origin": url}
+
+    def get(self, path: str) -> Any:
+        return self.http.get(path, headers=self._page).raise_for_status().json()
+
+    def post(self, path: str, body: Any = None) -> Any:
+        return self.http.post(path, json=body, headers=self._page).raise_for_status().json()
+
+
+def test_who_works_answers_a_browser(awo: Any, terminal: Any) -> None:
+    """Show, prompt, run another, approve and cancel, all while it works."""
+    first = terminal("first")
+    order = first.order()
+    browser = Browser(awo, answering(awo.home))
+    orders = "/api/agent-work-orders"
+
+    def status(of: str) -> str:
+        return str(browser.get(f"{orders}/{of}")["agent_work_order"]["status"])
+
+    def another(workflow: str, script: str, name: str) -> str:
+        agent = {"name": "command", "argv": [awo.agent(script, name)]}
+        body = {
+            "repository_url": str(awo.folder / "repo"),
+            "workflow_source": workflow,
+            "initial_prompt": "Go",
+            "agent": agent,
+        }
+        return str(browser.post(orders, body)["agent_work_order"]["agent_work_order_id"])
+
+    with closing(browser.http):
+        assert status(order) == "running"
+        assert browser.http.get(orders).status_code == 401
+        said = {"agent_work_order_id": order, "prompt_text": "And the docs"}
+        assert browser.post(f"{orders}/{order}/prompt", said)["prompt_accepted"]
+
+        second = another(GATE, "echo x >> calc.py", "quick")
+        wait_until(lambda: browser.get(f"{orders}/{second}/approvals")["approvals"])
+        [question] = browser.get(f"{orders}/{second}/approvals")["approvals"]
+        body = {"subject_hash": question["subject_hash"]}
+        browser.post(f"/api/approvals/{question['approval_id']}/approve", body)
+        wait_until(lambda: status(second) not in ("waiting", "running", "pending"))
+        assert status(second) == "completed"
+
+        began = awo.folder / "began-hanging"
+        third = another(GATE, f"touch {began}; sleep 600", "hanging")
+        wait_until(began.exists)
+        assert status(third) == "running"
+        browser.post(f"{orders}/{third}/cancel")
+        wait_until(lambda: status(third) != "running")
+        assert status(third) == state(awo, third) == "cancelled"
+        assert status(order) == "running", "only what was meant was cancelled"
+
+    first.go.touch()
+    code, out, err = first.end()
+    assert code == 0, out + err
 
 
 def test_it_stays_until_the_orders_of_others_have_ended(awo: Any, terminal: Any) -> None:

@@ -110,14 +110,16 @@ def test_from_nothing_to_the_first_pull_request(awo: Any, started: Any) -> None:
         out, err = setup.communicate(timeout=60)
         assert setup.returncode == 0, (out, err)
         assert "PRIVATE KEY" not in out + err
-        assert awo("github", "check", **given).code == 0
+        again = awo("github", "setup", "--json", **given)
+        assert again.code == 2 and again.json["error"]["code"] == "app_known"
+        assert "`awo github check`" in again.json["error"]["hint"]
+        checked = awo("github", "check", **given)
+        assert checked.code == 0 and "its key is accepted" in checked.out
         up = started("up", "--port", str(port), "--no-open", "--json", **given)
         Line(up).find(up.stdout, r'"url": "([^"]+)"')
         label_an_issue(http)
         [offered] = until(lambda: [one for one in pulls(http) if not one["draft"]])
         assert offered["head"]["ref"].startswith("feat-issue-1-wo-")
-    again = awo("github", "setup", **given)
-    assert again.code == 2
 
 
 @pytest.mark.timeout(300)

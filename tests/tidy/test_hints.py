@@ -1,4 +1,5 @@
-"""Every command that a message names exists as it is written, and a hint's can be typed."""
+"""Every command that a message names exists as it is written, a hint's can be typed, and a test
+with that error follows it."""
 
 from __future__ import annotations
 
@@ -16,6 +17,35 @@ from agent_work_orders.cli.main import app
 
 _COMMAND = re.compile(r"`(awo [^`]*)`")
 PLACEHOLDER = "X"
+_CLI = "cli/test_cli_hints.py::test_"
+_PEOPLE = "campaign/test_people_at_pull_requests.py::test_"
+# Of every code whose hint names a command, the test that makes the error and types the command.
+FOLLOWED = {
+    f"{_CLI}what_is_not_known_is_listed": {
+        "api_key_unknown", "approval_unknown", "artifact_unknown", "credential_unknown",
+        "delivery_unknown", "order_unknown", "task_unknown", "workflow_unknown",
+        "nothing_to_check_out", "run_unknown", "patch_too_large", "review_unknown",
+    },
+    f"{_CLI}an_artifact_that_could_be_several_is_found_in_the_list": {"artifact_ambiguous"},
+    f"{_CLI}what_the_directory_lacks_or_has_too_new": {
+        "backup_missing", "schema_other", "schema_too_new",
+    },
+    f"{_CLI}what_is_damaged_is_named": {
+        "row_damaged", "run_quarantined", "idempotency_key_damaged", "intake_full",
+    },
+    f"{_CLI}what_a_server_refuses": {
+        "key_missing", "link_invalid", "page_unproven", "session_ended", "sign_in_choice",
+        "server_silent", "server_unreachable", "data_directory_in_use", "api_key_invalid",
+    },
+    f"{_CLI}what_needs_a_server": {"server_needed", "bind_needs_keys"},
+    f"{_CLI}what_was_typed_wrongly": {"usage"},
+    f"{_CLI}what_came_back_from_github_is_no_code": {"github_code_invalid"},
+    "cli/test_github_setup.py::test_from_nothing_to_the_first_pull_request": {"app_known"},
+    f"{_PEOPLE}merged_early_it_says_what_is_not_in_it": {"pull_request_merged"},
+    f"{_PEOPLE}what_could_not_be_delivered_is_said_before_an_agent_is_paid": {
+        "github_permission_missing",
+    },
+}  # fmt: skip
 
 
 class Mention(NamedTuple):
@@ -101,3 +131,36 @@ def test_every_command_that_is_named_exists() -> None:
 )
 def test_a_wrong_command_is_noticed(command: str, problem: str) -> None:
     assert problem_of(command, whole=True) == problem
+
+
+def told() -> set[str]:
+    """The codes of what the command line itself says with a command in its hint."""
+    found = set()
+    for module in source_scan.modules():
+        for call in ast.walk(module.tree):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("Told", "Again"):
+                if any(_COMMAND.search(_text(part)) for part in _hints(call)):
+                    found |= codes(call.args[0])
+    return found
+
+
+def codes(node: ast.AST) -> set[str]:
+    """The words of an expression that can be one."""
+    parts = [node.body, node.orelse] if isinstance(node, ast.IfExp) else [node]
+    return {str(one.value) for one in parts if isinstance(one, ast.Constant)}
+
+
+def test_every_hint_with_a_command_is_followed() -> None:
+    named = {one.code for one in source_scan.failures()[0] if _COMMAND.search(one.hint)}
+    named |= told()
+    assert {"order_unknown", "server_silent", "artifact_ambiguous"} <= named
+    assert named - set().union(*FOLLOWED.values()) == set()
+
+
+@pytest.mark.parametrize("test", FOLLOWED)
+def test_the_test_that_follows_a_hint_has_its_error(test: str) -> None:
+    file, _, name = test.partition("::")
+    tree = ast.parse((source_scan.TESTS / file).read_text("utf-8"))
+    [body] = [one for one in ast.walk(tree) if getattr(one, "name", "") == name]
+    said = {one.value for one in ast.walk(body) if isinstance(one, ast.Constant)}
+    assert FOLLOWED[test] - said == set()

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from bench import Bench
 
-from agent_work_orders.tools.toolbox import CATALOGUE, describe
+from agent_work_orders.github_integration.identity.app_manifest import PERMISSIONS
+from agent_work_orders.tools.toolbox import CATALOGUE, NEEDS, describe
+from github_simulator import routes
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "tools.md"
 
@@ -47,3 +49,15 @@ def test_an_undo_can_be_called_with_the_outputs(name: str) -> None:
     assert info.undo is not None
     undo = CATALOGUE[info.undo]
     assert set(undo.inputs["required"]) <= set(info.outputs["properties"])
+
+
+def test_what_an_app_needs_is_asked_for_or_said_by_the_tool() -> None:
+    """Of all that the simulator's routes want, what every order needs is in the manifest, and the
+    rest is some tool's own need."""
+    wanted = {name for route in routes.ROUTES for name, level in route.needs if level == "write"}
+    assert "actions" in wanted and "contents" in wanted
+    of_tools = {name for needs in NEEDS.values() for name in needs}
+    assert wanted - set(PERMISSIONS) == of_tools
+    assert {name for name, needs in NEEDS.items() if needs} == {
+        "github.dispatch", "github.protect", "github.settings",
+    }  # fmt: skip

@@ -150,3 +150,23 @@ async def test_where_there_are_no_drafts_it_is_opened_ready_or_not_at_all(bench:
     assert not opened["draft"]
     [review] = bench.forge.reviews(bench.order.repository)
     assert review.state == "open"
+
+
+@pytest.mark.parametrize(
+    ("failed", "said"),
+    [
+        (0, "Tests did **NOT** pass: The command ended with 3"),
+        (1, "Tests did **NOT** pass: 1 of 2 failed. The command ended with 3"),
+    ],
+)
+async def test_no_failures_are_counted_where_there_are_none(
+    bench: Bench, failed: int, said: str
+) -> None:
+    """As of a test that is missing, or a command that ended badly after its tests."""
+    await bench.agent(ONE, path="build")
+    tests = {"found": True, "passed": False, "total": 2, "failed": failed}
+    tests |= {"summary": "The command ended with 3\nand more", "verdict": "failed"}
+    await bench.do("forge.open_pull_request", tests=tests)
+    [review] = bench.forge.reviews(bench.order.repository)
+    assert said in review.proposal.facts.split("\n\n")
+    assert "0 of" not in review.proposal.facts and "0 failed" not in review.proposal.facts

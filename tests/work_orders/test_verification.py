@@ -120,3 +120,17 @@ def test_the_check_of_a_verified_order_is_a_success() -> None:
     drawn = progress_view.draw(ended(BUILD + CHECK, build=COMMIT, check=tests))
     assert drawn.conclusion == "success"
     assert "**Verified**: 2 tests passed" in drawn.comment
+
+
+@pytest.mark.parametrize(
+    ("failed", "told"),
+    [
+        (0, "tests did not pass: the command ended with 3"),
+        (1, "tests did not pass (1 of 2 failed): the command ended with 3"),
+    ],
+)
+def test_no_failures_are_counted_where_there_are_none(failed: int, told: str) -> None:
+    tests = {**PASSED, "passed": False, "total": 2, "failed": failed}
+    tests |= {"summary": "the command ended with 3", "verdict": "failed"}
+    comment = progress_view.draw(ended(BUILD + CHECK, build=COMMIT, check=tests)).comment
+    assert told in comment and "0 failed" not in comment

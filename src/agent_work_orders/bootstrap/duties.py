@@ -10,14 +10,17 @@ from pathlib import Path
 import msgspec
 
 from agent_work_orders import ids
+from agent_work_orders.github_integration.account import Need
 from agent_work_orders.settings import Settings
 from agent_work_orders.state_manager.deliveries import DAY_MS
+from agent_work_orders.tools import toolbox
 from agent_work_orders.tools.workspaces import Workspaces
-from agent_work_orders.work_orders.context import LiveContext
+from agent_work_orders.work_orders.context import Context, LiveContext
 from agent_work_orders.work_orders.housekeeping import Housekeeper
 from agent_work_orders.work_orders.incoming import rules
 from agent_work_orders.work_orders.incoming.intake import Intake
 from agent_work_orders.work_orders.incoming.missed_deliveries import MissedDeliveries
+from agent_work_orders.work_orders.incoming.needs import needs
 from agent_work_orders.work_orders.outgoing.progress import ProgressReporter
 from agent_work_orders.work_orders.questions import Questions
 from agent_work_orders.work_orders.read_side.recorder import Recorder
@@ -36,6 +39,8 @@ class Duties(msgspec.Struct, frozen=True, kw_only=True):
     intake: Intake
     """Takes up webhook deliveries while a server serves; a command does not."""
     missed: MissedDeliveries | None
+    own_rules: rules.Rules
+    """The server's."""
 
     def observe(self, at_end: AsyncExitStack) -> None:
         """See every change of a run from now on; `at_end` waits for what is under way then."""
@@ -67,22 +72,30 @@ class Duties(msgspec.Struct, frozen=True, kw_only=True):
         if self.missed is not None:
             tasks.append(loop.create_task(self.missed.run()))
         if self.context.github is not None:
-            tasks.append(loop.create_task(credentials_checked(self.context)))
+            tasks.append(loop.create_task(credentials_checked(self.context, self.own_rules)))
         return tasks
 
 
-async def credentials_checked(context: LiveContext) -> None:
+async def credentials_checked(context: LiveContext, own_rules: rules.Rules) -> None:
     """Said in the log at a start, and not by the first order that fails."""
     check = context.github.check if context.github is not None else None
-    for one in await check() if check is not None else ():
+    if check is None:
+        return
+    for one in await check(await needed(context, own_rules)):
         if one.status != "ok":
             fields = {"about": one.about, "error": one.detail, "hint": one.hint}
             context.log("", "github_lacking", one.status, fields)
 
 
+async def needed(context: Context, own_rules: rules.Rules) -> list[Need]:
+    """What the operator's rules and workflows ask for beyond what every order does."""
+    return await asyncio.to_thread(needs, context, own_rules, toolbox.NEEDS)
+
+
 def duties(settings: Settings, context: LiveContext, workspaces: Workspaces) -> Duties:
     progress = ProgressReporter(context)
     hook = None if context.github is None else context.github.hook
+    own_rules = server_rules(settings)
     asked_again = hook is not None and bool(settings.github.webhook_secret)
     return Duties(
         context=context,
@@ -94,14 +107,16 @@ def duties(settings: Settings, context: LiveContext, workspaces: Workspaces) -> 
             context,
             context.forges.hub,
             server_url=settings.github.server_url,
-            server_rules=_rules(settings),
+            server_rules=own_rules,
             replies=progress,
         ),
         missed=MissedDeliveries(context, hook) if hook is not None and asked_again else None,
+        own_rules=own_rules,
     )
 
 
-def _rules(settings: Settings) -> rules.Rules:
+def server_rules(settings: Settings) -> rules.Rules:
+    """The server's own. RulesInvalid."""
     if not settings.github.rules:
         return rules.DEFAULTS
     return rules.parse(Path(settings.github.rules).read_text("utf-8"), settings.github.rules)

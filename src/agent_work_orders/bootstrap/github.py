@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from agent_work_orders.clock import Clock
-from agent_work_orders.github_integration.account import Account, Remark
+from agent_work_orders.github_integration.account import Account, Need, Remark
 from agent_work_orders.github_integration.quota_memory import KeptQuota, NoMemory
 from agent_work_orders.settings import Settings
 from agent_work_orders.state_manager.store import Store
@@ -52,14 +52,25 @@ def account_of(settings: Settings) -> Account:
 
 
 async def check(settings: Settings, clock: Clock) -> list[Remark]:
-    """Whether GitHub takes the credentials of these settings. Nothing without any."""
+    """Whether GitHub takes the credentials of these settings, and whether they suffice for the
+    rules and workflows that the next server will have. Nothing without any."""
     account = account_of(settings)
     if not account.usable:
         return []
+    from agent_work_orders.bootstrap.duties import needed, server_rules
+    from agent_work_orders.bootstrap.looking import open_archive
     from agent_work_orders.github_integration.connection import connect
+    from agent_work_orders.work_orders.incoming.rules import RulesInvalid
 
+    found, needs = list[Remark](), list[Need]()
+    try:
+        async with open_archive(settings, clock) as context:
+            needs = await needed(context, server_rules(settings))
+    except RulesInvalid as error:
+        detail, hint = error.message, error.hint
+        found.append(Remark(about="AWO_GITHUB_RULES", status="error", detail=detail, hint=hint))
     async with connect(account, NoMemory(), clock, learn=lambda _: None) as connection:
-        return await connection.check.examine()
+        return found + await connection.check.examine(needs)
 
 
 async def take_over(settings: Settings, clock: Clock, code: str) -> NewApp:

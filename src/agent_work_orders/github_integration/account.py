@@ -32,6 +32,15 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.app_id or self.token)
 
 
+class Need(msgspec.Struct, frozen=True, kw_only=True):
+    """A permission that something configured here will ask for, beyond what all orders need."""
+
+    permission: str
+    level: str
+    of: str
+    """What asks for it, as its author calls it."""
+
+
 class Remark(msgspec.Struct, frozen=True, kw_only=True):
     """What was found out about our credentials, and what to do about it."""
 

@@ -4,11 +4,12 @@ remedy, before an order finds out. Reads only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import AgentWorkOrdersError
-from agent_work_orders.github_integration.account import Remark
+from agent_work_orders.github_integration.account import Need, Remark
 from agent_work_orders.github_integration.http import answers
 from agent_work_orders.github_integration.http.limits import date_ms
 from agent_work_orders.github_integration.http.one_request import HttpAnswer, HttpRequest
@@ -38,18 +39,19 @@ class SelfCheck:
         self._clock = clock
         self._webhooks = webhooks
 
-    async def examine(self) -> list[Remark]:
-        """What cannot be found out now is a remark too."""
+    async def examine(self, needs: Sequence[Need] = ()) -> list[Remark]:
+        """What cannot be found out now is a remark too. Of a token's permissions GitHub tells only
+        those of each repository: `needs` are looked at for an App."""
         try:
             if isinstance(self._credentials, AppCredentials):
-                return await self._app(self._credentials)
+                return await self._app(self._credentials, needs)
             return await self._token(self._credentials)
         except QuotaHeld as held:
             return [_cannot(f"GitHub's limits do not allow it now: {held}", "Try it again later.")]
         except AgentWorkOrdersError as error:
             return [_cannot(error.message, error.hint)]
 
-    async def _app(self, credentials: AppCredentials) -> list[Remark]:
+    async def _app(self, credentials: AppCredentials, needs: Sequence[Need]) -> list[Remark]:
         answer, app = await self._asked(credentials, "GET", "/app")
         where = str(app.get("html_url") or "the App's page")
         mine = f"{app.get('slug')} ({app.get('id')})"
@@ -76,11 +78,25 @@ class SelfCheck:
                     hint=f"Subscribe to them in the App's settings ({where}).",
                 )
             )
-        found += await self._installations(credentials, where)
+        unmet = unmet_needs(app.get("permissions"), needs)
+        if unmet:
+            found.append(
+                Remark(
+                    about="App's further permissions",
+                    status="warning",
+                    detail=f"{mine} lacks {_listed(unmet)}",
+                    hint=f"Add them in the App's settings ({where}) and accept them for each "
+                    "installation; without them those steps fail.",
+                )
+            )
+        met = [one for one in needs if one not in unmet]
+        found += await self._installations(credentials, where, met)
         found += await self._hook(credentials, where)
         return found
 
-    async def _installations(self, credentials: AppCredentials, where: str) -> list[Remark]:
+    async def _installations(
+        self, credentials: AppCredentials, where: str, needs: Sequence[Need]
+    ) -> list[Remark]:
         path = f"/app/installations?per_page={MOST_INSTALLATIONS}"
         _, every = await self._asked(credentials, "GET", path)
         if not every:
@@ -92,7 +108,7 @@ class SelfCheck:
                     hint=f"Install it: {where}/installations/new",
                 )
             ]
-        return [_of_installation(one) for one in every if isinstance(one, dict)]
+        return [_of_installation(one, needs) for one in every if isinstance(one, dict)]
 
     async def _hook(self, credentials: AppCredentials, where: str) -> list[Remark]:
         if not self._webhooks:
@@ -169,7 +185,20 @@ def lacks(granted: Any) -> list[str]:
     ]
 
 
-def _of_installation(found: dict[str, Any]) -> Remark:
+def unmet_needs(granted: Any, needs: Sequence[Need]) -> list[Need]:
+    have = granted if isinstance(granted, dict) else {}
+    return [one for one in needs if not answers.reaches(str(have.get(one.permission)), one.level)]
+
+
+def _listed(needs: Sequence[Need]) -> str:
+    """`actions: write (workflow deploy), ...`, each permission once."""
+    whose: dict[str, list[str]] = {}
+    for one in needs:
+        whose.setdefault(f"{one.permission}: {one.level}", []).append(one.of)
+    return ", ".join(f"{named} (for {', '.join(of)})" for named, of in whose.items())
+
+
+def _of_installation(found: dict[str, Any], needs: Sequence[Need]) -> Remark:
     whose = str((found.get("account") or {}).get("login") or "somebody")
     about, where = f"installation on {whose}", str(found.get("html_url") or "its page")
     if found.get("suspended_at"):
@@ -181,6 +210,14 @@ def _of_installation(found: dict[str, Any]) -> Remark:
             status="error",
             detail=f"it was not granted {', '.join(lacking)}",
             hint=f"Accept the App's permissions: {where}",
+        )
+    unmet = unmet_needs(found.get("permissions"), needs)
+    if unmet:
+        return Remark(
+            about=about,
+            status="warning",
+            detail=f"it was not granted {_listed(unmet)}",
+            hint=f"Accept the App's permissions: {where}; without them those steps fail.",
         )
     which = "all" if found.get("repository_selection") == "all" else "selected"
     return Remark(about=about, status="ok", detail=f"on {which} repositories")

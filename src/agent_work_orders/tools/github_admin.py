@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from agent_work_orders.errors import Permanent
@@ -110,6 +111,7 @@ class Dispatch(HubTool):
         outputs=fields(workflow=text("The workflow"), ref=text("The branch or tag")),
         risk="high",
     )
+    needs: Mapping[str, str] = {"actions": "write"}
 
     async def __call__(
         self, ctx: ToolContext, *, workflow: str, ref: str, inputs: dict[str, str] | None = None
@@ -173,6 +175,7 @@ class Protect(HubTool):
         ),
         risk="high",
     )
+    needs: Mapping[str, str] = {"administration": "write"}
 
     async def __call__(self, ctx: ToolContext, *, branch: str, rules: JsonObject) -> JsonObject:
         hub, repository = self._at(ctx)
@@ -202,6 +205,7 @@ class Settings(HubTool):
         risk="high",
         undo="github.settings",
     )
+    needs: Mapping[str, str] = {"administration": "write"}
 
     async def __call__(self, ctx: ToolContext, *, changes: JsonObject) -> JsonObject:
         hub, repository = self._at(ctx)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from agent_work_orders.errors import Permanent
@@ -22,6 +22,8 @@ class HubTool(ABC):
     """`redact` takes secrets out of every text that leaves."""
 
     info: ToolInfo
+    needs: Mapping[str, str] = {}
+    """Permissions of an App beyond those that every order needs."""
 
     def __init__(self, forges: Forges, redact: Callable[[str], str]) -> None:
         self._forges = forges

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.security.redaction import Redactor
@@ -62,6 +64,9 @@ CATALOGUE: Catalogue = {
         *(tool.info for tool in HUB_TOOLS),
     )
 }
+
+NEEDS: Mapping[str, Mapping[str, str]] = {tool.info.name: tool.needs for tool in HUB_TOOLS}
+"""Of each tool the permissions of an App that it needs beyond those of every order."""
 
 
 def make(

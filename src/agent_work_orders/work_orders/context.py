@@ -15,7 +15,7 @@ from agent_work_orders.agent_executor.registry import Registry
 from agent_work_orders.clock import Clock
 from agent_work_orders.engines.engine import Engine, Runs
 from agent_work_orders.engines.perform import Log
-from agent_work_orders.github_integration.account import Remark
+from agent_work_orders.github_integration.account import Need, Remark
 from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.github_integration.hook import Hook
 from agent_work_orders.github_integration.local_forge import LocalForge
@@ -54,8 +54,8 @@ class GitHubLink(msgspec.Struct, frozen=True, kw_only=True):
     quota_report: Callable[[], QuotaReport]
     hook: Hook | None = None
     """Of the App, where deliveries that failed can be asked for again."""
-    check: Callable[[], Awaitable[Sequence[Remark]]] | None = None
-    """Whether GitHub takes our credentials, and what they lack."""
+    check: Callable[[Sequence[Need]], Awaitable[Sequence[Remark]]] | None = None
+    """Whether GitHub takes our credentials, and what they lack, of these needs too."""
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):

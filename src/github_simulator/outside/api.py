@@ -83,16 +83,16 @@ class Api:
             told = self._limits.told_for_ms(key, pool_of(operation))
             _check_form(request)
             if operation == RATE_LIMIT:
-                await self._send(exchange, path, self._rate_limit(key), key, None)
+                await self._send(exchange, path, self._rate_limit(key), actor, None)
                 return
             refused = self._limits.enter(key, request.method, operation)
             if refused is not None:
-                await self._send(exchange, path, _limited(refused), key, None)
+                await self._send(exchange, path, _limited(refused), actor, None)
                 return
             try:
                 await asyncio.sleep(self.latency_s)
                 answer = self._answer(request, path, actor, key, body, fault)
-                await self._send(exchange, path, answer, key, fault)
+                await self._send(exchange, path, answer, actor, fault)
             finally:
                 self._limits.leave(key)
         except TooLong:
@@ -179,12 +179,14 @@ class Api:
         exchange: Exchange,
         path: str,
         answer: Answer,
-        key: str,
+        actor: Actor,
         fault: Fault | None,
     ) -> None:
         content, kind = _content(answer)
         pool = "graphql" if path == "/graphql" else "core"
-        headers = self._headers(key, pool)
+        headers = self._headers(limit_key(actor, exchange.request.client), pool)
+        if actor.scopes is not None:
+            headers["x-oauth-scopes"] = ", ".join(actor.scopes)
         if kind:
             headers["content-type"] = kind
         headers |= {name.lower(): value for name, value in answer.headers.items()}

@@ -32,6 +32,8 @@ class Token(msgspec.Struct, kw_only=True):
     account_id: int
     installation_id: int | None = None
     permissions: Mapping[str, str] = {}
+    scopes: tuple[str, ...] | None = None
+    """Of a person's classic token."""
     repositories: frozenset[int] | None = None
     expires_ms: int | None = None
     revoked: bool = False
@@ -63,16 +65,22 @@ class Credentials:
         account: Account,
         *,
         permissions: Mapping[str, str] | None = None,
+        scopes: Iterable[str] = ("repo",),
         repositories: Iterable[int] | None = None,
         life_ms: int | None = None,
     ) -> Token:
-        """A personal access token: classic without `permissions`, fine-grained with them."""
+        """A personal access token: classic with `scopes`, or fine-grained with `permissions`. Of
+        scopes only `repo` lets change anything."""
         prefix = "ghp_" if permissions is None else "github_pat_"
+        classic = tuple(scopes) if permissions is None else None
+        if permissions is None:
+            permissions = EVERYTHING if "repo" in (classic or ()) else {}
         return self._keep(
             Token(
                 value=prefix + _letters(),
                 account_id=account.id,
-                permissions=EVERYTHING if permissions is None else dict(permissions),
+                permissions=dict(permissions),
+                scopes=classic,
                 repositories=None if repositories is None else frozenset(repositories),
                 expires_ms=None if life_ms is None else self._world.now_ms() + life_ms,
             )
@@ -138,6 +146,7 @@ class Credentials:
             login=self._world.accounts[token.account_id].login,
             account_id=token.account_id,
             permissions=token.permissions,
+            scopes=token.scopes,
             repositories=token.repositories,
         )
 

@@ -22,6 +22,8 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
     app_id: int | None = None
     installation_id: int | None = None
     permissions: Mapping[str, str] = {}
+    scopes: tuple[str, ...] | None = None
+    """Of a person's classic token; no other has any."""
     # None: all that the account can see.
     repositories: frozenset[int] | None = None
 

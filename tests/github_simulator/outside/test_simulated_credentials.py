@@ -198,6 +198,21 @@ async def test_people_have_tokens_too(cast: Any) -> None:
     assert refused.status_code == 403
 
 
+async def test_a_classic_token_is_told_its_scopes_and_others_have_none(cast: Any) -> None:
+    credentials, title = cast.github.credentials, {"json": {"title": "x"}}
+    for scopes, told, status in (
+        (("repo",), "repo", 201),
+        (("gist", "read:org"), "gist, read:org", 403),
+    ):
+        token = credentials.of_person(cast.owner, scopes=scopes).value
+        assert (await cast.ask("GET", "/user", token)).headers["x-oauth-scopes"] == told
+        assert (await cast.ask("POST", f"{cast.path}/issues", token, **title)).status_code == status
+    fine = credentials.of_person(cast.owner, permissions={"issues": "read"}).value
+    for token in (fine, cast.token()):
+        answer = await cast.ask("GET", f"{cast.path}/issues", token)
+        assert answer.status_code == 200 and "x-oauth-scopes" not in answer.headers
+
+
 @pytest.mark.parametrize("value", ["Bearer ghs_wrong", "Bearer", "Basic !!!", "Digest x", ""])
 async def test_a_wrong_credential_is_refused_everywhere(cast: Any, value: str) -> None:
     for path in ("/users/ada", "/rate_limit", cast.path):

@@ -5,7 +5,6 @@ import { approvalsQuery } from "@/api/approvals";
 import { orderPageQuery } from "@/api/orders";
 import { useMay } from "@/api/roles";
 import type { Approval } from "@/api/types";
-import { byPressure } from "@/lib/inbox";
 import { useNow } from "@/lib/use-now";
 import { Card } from "@/ui/card";
 import { EmptyState } from "@/ui/empty-state";
@@ -15,7 +14,7 @@ import { PageHeader } from "@/ui/page-header";
 import { SafeText } from "@/ui/safe-text";
 import { RelativeTime } from "@/ui/time";
 
-import { riskOf } from "./model";
+import { mostPressing, riskOf } from "./model";
 import { RiskBadge } from "./risk-badge";
 
 /** All that people are asked: what presses most first, then the longest waiting. */
@@ -53,13 +52,7 @@ const ASKING = { status: ["waiting", "running"] } as const;
 function useByPressure(): (asked: readonly Approval[]) => Approval[] {
   const now = useNow();
   const orders = useQuery(orderPageQuery(ASKING, 0)).data?.agent_work_orders ?? [];
-  const byId = new Map(orders.map((order) => [order.agent_work_order_id, order]));
-  const compare = byPressure(now);
-  return (asked) =>
-    asked
-      .map((approval) => ({ approval, order: byId.get(approval.agent_work_order_id) ?? null }))
-      .sort(compare)
-      .map(({ approval }) => approval);
+  return (asked) => mostPressing(asked, orders, now);
 }
 
 function NothingAsked() {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Approval } from "@/api/types";
 
-import { closedBecause, riskOf, subjectRows } from "./model";
+import { closedBecause, mostPressing, riskOf, subjectRows } from "./model";
 
 const APPROVAL: Approval = {
   approval_id: "wo-a/deploy/0",
@@ -57,5 +57,41 @@ describe("closedBecause", () => {
     for (const state of ["approved", "rejected", "expired", "void"] as const) {
       expect(closedBecause({ ...APPROVAL, state })).toMatch(/\.$/);
     }
+  });
+});
+
+describe("mostPressing", () => {
+  const NOW = Date.parse("2026-11-15T12:00:00Z");
+  const inHours = (hours: number) => new Date(NOW + hours * 3_600_000).toISOString();
+  const asked = (id: string, hoursAgo: number, expiresIn: number | null = null): Approval => ({
+    ...APPROVAL,
+    approval_id: id,
+    agent_work_order_id: `wo-${id}`,
+    asked_at: inHours(-hoursAgo),
+    expires_at: expiresIn === null ? null : inHours(expiresIn),
+  });
+  const order = (id: string, priority: string) => ({ agent_work_order_id: `wo-${id}`, priority });
+  const ids = (found: Approval[]) => found.map((one) => one.approval_id);
+
+  it("puts the urgent first, then what expires soon, then who waits longest", () => {
+    const every = [
+      asked("late", 1),
+      asked("next-week", 3, 24 * 7),
+      asked("soon", 2, 20),
+      asked("sooner", 1, 2),
+      asked("long", 40),
+      asked("high", 1),
+      asked("urgent", 1),
+    ];
+    const orders = [order("urgent", "urgent"), order("high", "high"), order("long", "low")];
+    const sorted = ["urgent", "high", "sooner", "soon", "long", "next-week", "late"];
+    expect(ids(mostPressing(every, orders, NOW))).toEqual(sorted);
+    expect(ids(mostPressing([...every].reverse(), orders, NOW))).toEqual(sorted);
+    expect(every[0]?.approval_id).toBe("late");
+  });
+
+  it("does without the orders while they are on their way", () => {
+    const every = [asked("new", 1), asked("old", 9), asked("soon", 1, 1)];
+    expect(ids(mostPressing(every, [], NOW))).toEqual(["soon", "old", "new"]);
   });
 });

@@ -1,4 +1,6 @@
 import type { Approval } from "@/api/types";
+import { byPressure } from "@/lib/inbox";
+import { instant } from "@/lib/time";
 
 /** One thing that is part of what is decided: a name, and its value as text. */
 export interface SubjectRow {
@@ -53,6 +55,21 @@ function isObject(value: unknown): value is Record<string, unknown> {
 export function riskOf(approval: Approval): "low" | "medium" | "high" | null {
   const risk = approval.subject["risk"];
   return risk === "low" || risk === "medium" || risk === "high" ? risk : null;
+}
+
+/** As in the inbox: the urgent first, then what expires within a day; of the rest, who waits longest. */
+export function mostPressing(
+  asked: readonly Approval[],
+  orders: readonly { agent_work_order_id: string; priority: string }[],
+  now: number,
+): Approval[] {
+  const byId = new Map(orders.map((order) => [order.agent_work_order_id, order]));
+  const pressure = byPressure(now);
+  const since = (approval: Approval) => instant(approval.asked_at) ?? 0;
+  return asked
+    .map((approval) => ({ approval, order: byId.get(approval.agent_work_order_id) ?? null }))
+    .sort((a, b) => pressure(a, b) || since(a.approval) - since(b.approval))
+    .map(({ approval }) => approval);
 }
 
 /** Why no decision can be made any more, in words; null while it is asked. */
