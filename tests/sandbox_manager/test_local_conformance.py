@@ -22,3 +22,10 @@ class TestBubblewrap(SandboxContract):
     @pytest.fixture
     def sandbox_type(self) -> SandboxType:
         return "bubblewrap"
+
+
+@pytest.mark.slow
+class TestContainer(SandboxContract):
+    @pytest.fixture
+    def sandbox_type(self) -> SandboxType:
+        return "container"

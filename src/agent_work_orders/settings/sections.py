@@ -70,6 +70,14 @@ class OrderSettings(msgspec.Struct, frozen=True, kw_only=True):
     four_eyes: bool = False
 
 
+class ContainerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The engines that make containers, and what these are made from."""
+
+    sockets: tuple[str, ...] = ()
+    image: str = ""
+    rootfs: str = ""
+
+
 class GitHubSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The one GitHub that is spoken to."""
 
@@ -96,6 +104,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     agents: AgentSettings = AgentSettings()
     sign_in: SignInWays = SignInWays()
     orders: OrderSettings = OrderSettings()
+    containers: ContainerSettings = ContainerSettings()
     github: GitHubSettings = GitHubSettings()
 
     @property
