@@ -57,7 +57,7 @@ def service(folder: Path) -> Iterator[str]:
     with (folder / "log").open("wb") as log:
         running = subprocess.Popen(
             [*command, "system", "service", "--time", "0", f"unix://{path}"],
-            env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            env=env, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
         )  # fmt: skip
         try:
             _await(path, running, folder / "log")

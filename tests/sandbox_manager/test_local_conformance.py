@@ -24,6 +24,7 @@ class TestBubblewrap(SandboxContract):
         return "bubblewrap"
 
 
+@pytest.mark.fault("H11")
 @pytest.mark.slow
 class TestContainer(SandboxContract):
     @pytest.fixture

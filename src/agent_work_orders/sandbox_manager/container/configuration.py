@@ -47,6 +47,8 @@ def configuration(wanted: Wanted) -> dict[str, Any]:
         "WorkingDir": "/",
         "Hostname": HOSTNAME,
         "Labels": wanted.labels,
+        # Nothing of an image's runs but what it is asked for.
+        "Healthcheck": {"Test": ["NONE"]},
         "HostConfig": {
             "NetworkMode": "none",
             "IpcMode": "private",

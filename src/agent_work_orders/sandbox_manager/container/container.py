@@ -72,7 +72,8 @@ class Container:
             await self._begin()
 
     async def close(self) -> None:
-        """The channel's end ends it, so an engine that does not answer keeps nothing alive."""
+        """The channel's end ends it, so an engine that does not answer keeps nothing alive; what
+        is left of it then, the next server sweeps."""
         if self._end_outlet is not None:
             self._end_outlet()
             self._end_outlet = None
@@ -82,7 +83,11 @@ class Container:
             channel.close()
         engine, container_id = self._engine, self._id
         if engine is not None and container_id:
-            await engine.remove(container_id)
+            try:
+                await engine.remove(container_id)
+            except Environmental as error:
+                if error.code != "sandbox_isolation_unavailable" or channel is None:
+                    raise
         self._engine, self._id = None, ""
 
     async def _begin(self) -> None:

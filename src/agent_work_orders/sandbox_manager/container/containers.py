@@ -161,10 +161,12 @@ class Containers:
 
     async def _user(self, engine: Engine, folder: OrderFolder) -> str:
         """Whom its programs run as: whose the order's files are."""
-        if await engine.rootless():
+        if await engine.own_users():
             raise unavailable(
-                f"the engine at {engine.path} is rootless, and knows only users of its own",
-                "Name the socket of an engine that runs as root in AWO_CONTAINER_SOCKETS.",
+                f"the engine at {engine.path} has users of its own (rootless, or userns-remap), "
+                "who do not own the order's files",
+                "Name the socket of an engine that runs as root, without userns-remap, in "
+                "AWO_CONTAINER_SOCKETS.",
             )
         return f"{folder.user.uid}:{folder.user.gid}"
 

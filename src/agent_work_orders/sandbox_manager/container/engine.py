@@ -8,6 +8,7 @@ Every call: Environmental `sandbox_isolation_unavailable` when no engine answers
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Collection, Mapping
 from pathlib import Path
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 ANSWER_TIMEOUT_S = 60.0
 # A root file system of a few GB, unpacked to a slow disk.
 IMPORT_TIMEOUT_S = 900.0
+# As long as an answer: Docker removes in the background what it was asked to twice.
+REMOVAL_TURNS, REMOVAL_TURN_S = 600, 0.1
 _CHUNK_BYTES = 1024 * 1024
 _WORDS_BYTES = 65_536
 _STREAM_HEAD_BYTES = 8
@@ -43,11 +46,16 @@ class Engine:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self._own_users: bool | None = None
 
-    async def rootless(self) -> bool:
-        """Whether the engine is a user's own, whose containers know only its users."""
-        info = await self._asked("GET", "/info")
-        return any("rootless" in str(word) for word in info.get("SecurityOptions") or ())
+    async def own_users(self) -> bool:
+        """Whether its containers do not know this machine's users: it is rootless, or gives them
+        others."""
+        if self._own_users is None:
+            info = await self._asked("GET", "/info")
+            words = [str(word) for word in info.get("SecurityOptions") or ()]
+            self._own_users = any("rootless" in word or "userns" in word for word in words)
+        return self._own_users
 
     async def image_id(self, name: str) -> str | None:
         """None: the engine does not have it. Nothing is fetched."""
@@ -94,19 +102,22 @@ class Engine:
         )
         return _unframed(response.content[:_WORDS_BYTES]) if response.is_success else ""
 
-    async def remove(self, container: str) -> bool:
-        """Kill it and take it away, by its id or name; when this returns nothing of it runs.
-        Whether there was one."""
-        response = await self._send(
-            "DELETE",
-            f"/containers/{container}",
-            params={"force": "true", "v": "true"},
-            may={404, 409},
-        )
-        if response.status_code == 409:
-            # Somebody removes it already.
-            await self._send("POST", f"/containers/{container}/wait", may={404, 409})
-        return response.is_success
+    async def remove(self, container: str) -> None:
+        """Kill it and take it away, by its id or name; when this returns nothing of it is there.
+        No harm where there was none."""
+        for _ in range(REMOVAL_TURNS):
+            response = await self._send(
+                "DELETE",
+                f"/containers/{container}",
+                # Podman asks politely first, and waits for that long.
+                params={"force": "true", "v": "true", "timeout": "0"},
+                may={404, 409},
+            )
+            if response.status_code != 409:
+                return
+            # It ends in this moment, or somebody else removes it.
+            await asyncio.sleep(REMOVAL_TURN_S)
+        raise _refused(_message(response))
 
     async def listed(self, label: str) -> list[Listed]:
         """Those that bear a label (`name` or `name=value`), also when they do not run."""
