@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import subprocess
@@ -18,10 +19,12 @@ from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.url import parse
 from agent_work_orders.sandbox_manager.bubblewrap.sandboxes import BoxedSandboxes
+from agent_work_orders.sandbox_manager.container.configuration import HOME_LABEL
 from agent_work_orders.sandbox_manager.container.containers import (
     ContainerOptions,
     container_places,
 )
+from agent_work_orders.sandbox_manager.container.engine import Engine
 from agent_work_orders.sandbox_manager.sandbox import SandboxType
 
 sys.path.append(str(Path(__file__).parent))
@@ -134,6 +137,7 @@ def containers() -> Iterator[ContainerOptions]:
     try:
         with podman.service(made) as path:
             yield ContainerOptions(sockets=[path], archive=str(archive))
+            assert asyncio.run(Engine(path).listed(HOME_LABEL)) == [], "a container was left"
     finally:
         shutil.rmtree(made, ignore_errors=True)
 

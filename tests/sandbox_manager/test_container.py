@@ -142,6 +142,13 @@ async def test_one_that_was_taken_away_is_made_again(bench: Any, engine: Engine)
     ]
 
 
+async def test_what_is_reaped_is_gone(bench: Any, engine: Engine) -> None:
+    sandbox = await ready(bench)
+    assert len(await _mine(engine, bench)) == 1
+    assert await bench.sandboxes.reap(set(), 0) == [sandbox.sandbox_identifier]
+    assert await _mine(engine, bench) == []
+
+
 @pytest.mark.fault("H7")
 async def test_a_killed_server_leaves_nothing_that_runs_and_the_next_removes_the_rest(
     bench: Any, containers: ContainerOptions, engine: Engine

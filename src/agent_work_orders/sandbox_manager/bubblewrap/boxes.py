@@ -14,7 +14,6 @@ from agent_work_orders.sandbox_manager.bubblewrap.box import Box, Wiring
 from agent_work_orders.sandbox_manager.bubblewrap.cgroups import Cgroups
 from agent_work_orders.sandbox_manager.bubblewrap.isolation import isolation_of
 from agent_work_orders.sandbox_manager.inside import places, shown
-from agent_work_orders.sandbox_manager.inside.channel import Place
 from agent_work_orders.sandbox_manager.inside.limits import Limits
 from agent_work_orders.sandbox_manager.inside.outlets import Outlets
 from agent_work_orders.sandbox_manager.local import processes
@@ -43,7 +42,6 @@ class Boxes:
         self._worked = False
         self._further = programs
         self._tools: tuple[str, ...] | None = None
-        self._boxes: dict[str, Box] = {}
         self.cgroups = Cgroups(host.tag, limits)
         self._wiring = Wiring(
             supervisor=host.supervisor,
@@ -54,13 +52,10 @@ class Boxes:
             ended=self.cgroups.leave,
             outlets=outlets,
         )
+        self._known = places.Known(lambda folder: Box(self._wiring, folder))
 
     def programs(self, folder: OrderFolder) -> Programs:
-        name = folder.spec.name
-        box = self._boxes.get(name)
-        if box is None:
-            box = self._boxes[name] = Box(self._wiring, folder)
-        return places.PlacedPrograms(self, box, folder)
+        return places.PlacedPrograms(self, self._known, folder)
 
     def way_out(self, folder: OrderFolder) -> WayOut:
         """Without anybody who answers there is none: not the machine's network either."""
@@ -83,10 +78,6 @@ class Boxes:
                 await box.start()
             finally:
                 await box.close()
-
-    def forget(self, name: str, place: Place) -> None:
-        if self._boxes.get(name) is place:
-            del self._boxes[name]
 
     def isolation(self) -> Isolation:
         return isolation_of(self.cgroups.kind, self._outlets is not None)

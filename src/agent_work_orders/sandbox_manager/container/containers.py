@@ -24,7 +24,6 @@ from agent_work_orders.sandbox_manager.container.engine import Engine
 from agent_work_orders.sandbox_manager.container.image import Image
 from agent_work_orders.sandbox_manager.container.isolation import isolation_of
 from agent_work_orders.sandbox_manager.inside import places, shown
-from agent_work_orders.sandbox_manager.inside.channel import Place
 from agent_work_orders.sandbox_manager.inside.limits import Limits
 from agent_work_orders.sandbox_manager.inside.outlets import Outlets
 from agent_work_orders.sandbox_manager.inside.places import unavailable
@@ -58,17 +57,13 @@ class Containers:
         self._engines = [Engine(path) for path in options.sockets]
         self._image = Image(options.image, options.archive)
         self._worked = False
-        self._containers: dict[str, Container] = {}
         self._wiring = Wiring(
             choose=self._choose, configured=self._configured, outlets=options.outlets
         )
+        self._known = places.Known(lambda folder: Container(self._wiring, folder))
 
     def programs(self, folder: OrderFolder) -> Programs:
-        name = folder.spec.name
-        container = self._containers.get(name)
-        if container is None:
-            container = self._containers[name] = Container(self._wiring, folder)
-        return places.PlacedPrograms(self, container, folder)
+        return places.PlacedPrograms(self, self._known, folder)
 
     def path(self) -> str:
         """That of the image: inner.py has it."""
@@ -78,10 +73,6 @@ class Containers:
         """Without anybody who answers there is none: not the machine's network either."""
         outlets = self._options.outlets
         return WayOut() if outlets is None else outlets.way_out(folder.spec)
-
-    def forget(self, name: str, place: Place) -> None:
-        if self._containers.get(name) is place:
-            del self._containers[name]
 
     def isolation(self) -> Isolation:
         return isolation_of(self._options.limits, self._options.outlets is not None)
@@ -96,7 +87,7 @@ class Containers:
         return None
 
     async def sweep(self) -> None:
-        living = {one.container_id for one in self._containers.values()}
+        living = {one.container_id for one in self._known.all()}
         for engine in self._engines:
             with contextlib.suppress(Environmental):
                 for one in await engine.listed(f"{HOME_LABEL}={self._host.tag}"):

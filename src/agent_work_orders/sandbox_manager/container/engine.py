@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 ANSWER_TIMEOUT_S = 60.0
 # A root file system of a few GB, unpacked to a slow disk.
 IMPORT_TIMEOUT_S = 900.0
-# As long as an answer: Docker removes in the background what it was asked to twice.
-REMOVAL_TURNS, REMOVAL_TURN_S = 600, 0.1
+# What else takes a container away in the same moment has done it long before.
+REMOVAL_TURNS, REMOVAL_TURN_S = 300, 0.1
 _CHUNK_BYTES = 1024 * 1024
 _WORDS_BYTES = 65_536
 _STREAM_HEAD_BYTES = 8
@@ -111,11 +111,11 @@ class Engine:
                 f"/containers/{container}",
                 # Podman asks politely first, and waits for that long.
                 params={"force": "true", "v": "true", "timeout": "0"},
-                may={404, 409},
+                may={404, 409, 500},
             )
-            if response.status_code != 409:
+            if response.status_code not in (409, 500):
                 return
-            # It ends in this moment, or somebody else removes it.
+            # It ends in this moment, or somebody else removes it: Docker says 409, Podman 500.
             await asyncio.sleep(REMOVAL_TURN_S)
         raise _refused(_message(response))
 

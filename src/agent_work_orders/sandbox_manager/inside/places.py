@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from agent_work_orders.errors import Environmental
 from agent_work_orders.ids import new_order_id
@@ -19,6 +19,8 @@ from agent_work_orders.sandbox_manager.local.leases import Leases
 from agent_work_orders.sandbox_manager.local.programs import OrderFolder, Program, Programs
 from agent_work_orders.sandbox_manager.sandbox import Isolation, Spec, WayOut
 from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
+
+P = TypeVar("P", bound=Place)
 
 
 class Places(Protocol):
@@ -40,21 +42,44 @@ class Places(Protocol):
 
 
 class Shared(Protocol):
-    """What one place asks of all."""
+    """What one sandbox's programs ask of all."""
 
     def path(self) -> str: ...
 
     def way_out(self, folder: OrderFolder) -> WayOut: ...
 
-    def forget(self, name: str, place: Place) -> None: ...
+
+class Known(Generic[P]):
+    """The places there are, by the name of the sandbox that they serve. Whoever opens a sandbox
+    again, also to remove it, has the same place."""
+
+    def __init__(self, make: Callable[[OrderFolder], P]) -> None:
+        self._make = make
+        self._places: dict[str, P] = {}
+
+    def of(self, folder: OrderFolder) -> P:
+        """Made where there is none yet, but not started."""
+        name = folder.spec.name
+        if name not in self._places:
+            self._places[name] = self._make(folder)
+        return self._places[name]
+
+    async def close(self, folder: OrderFolder) -> None:
+        place = self._places.get(folder.spec.name)
+        if place is not None:
+            await place.close()
+            self._places.pop(folder.spec.name, None)
+
+    def all(self) -> list[P]:
+        return list(self._places.values())
 
 
-class PlacedPrograms:
+class PlacedPrograms(Generic[P]):
     """See local.programs.Programs for the contract."""
 
-    def __init__(self, shared: Shared, place: Place, folder: OrderFolder) -> None:
+    def __init__(self, shared: Shared, known: Known[P], folder: OrderFolder) -> None:
         self._shared = shared
-        self._place = place
+        self._known = known
         self._folder = folder
 
     @property
@@ -69,11 +94,11 @@ class PlacedPrograms:
         return seen(self._folder, place)
 
     async def spawn(self, program: Program, stdin: int, stdout: int, stderr: int) -> socket.socket:
-        return await spawn(self._place, self._folder, program, stdin, stdout, stderr)
+        place = self._known.of(self._folder)
+        return await spawn(place, self._folder, program, stdin, stdout, stderr)
 
     async def close(self) -> None:
-        await self._place.close()
-        self._shared.forget(self._folder.spec.name, self._place)
+        await self._known.close(self._folder)
 
 
 @contextmanager
