@@ -170,7 +170,7 @@ async def test_what_ends_at_once_tells_its_last_words(engine: Make, tried: Try) 
         answers={
             "POST /containers/create": (201, {"Id": "c1"}),
             "POST /containers/c1/start": (204, None),
-            "POST /containers/c1/wait": (200, {"StatusCode": 1}),
+            "GET /containers/c1/json": (200, {"State": {"Running": False}}),
             "DELETE /containers/c1": (204, None),
         }
     )

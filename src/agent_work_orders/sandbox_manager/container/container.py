@@ -30,6 +30,8 @@ from agent_work_orders.sandbox_manager.local.programs import OrderFolder
 
 SOCKET_FILE = "channel"
 """In the order's folder; inner.py knows it."""
+# Whether one that does not say anything is still there; most have said it before the first look.
+LOOK_S = 0.25
 _PEER = struct.Struct("iII")
 
 
@@ -107,8 +109,7 @@ class Container:
     async def _run(self, engine: Engine, server: socket.socket) -> None:
         await _started(engine, self._id)
         ended = asyncio.Event()
-        waiting = asyncio.ensure_future(engine.wait(self._id))
-        waiting.add_done_callback(lambda _: ended.set())
+        looking = asyncio.ensure_future(self._look(engine, ended))
         try:
             channel = await self._connected(server, ended)
             try:
@@ -121,15 +122,22 @@ class Container:
         except ConnectionError:
             raise _ended(await engine.words(self._id)) from None
         finally:
-            waiting.cancel()
-            with contextlib.suppress(asyncio.CancelledError, Environmental):
-                await waiting
+            looking.cancel()
         self._dead = asyncio.Event()
         self._channel = channel
         asyncio.get_running_loop().add_reader(channel.fileno(), self._heard, channel)
         if listener is not None:
             assert self._wiring.outlets is not None
             self._end_outlet = self._wiring.outlets.serve(self._folder.spec, listener)
+
+    async def _look(self, engine: Engine, ended: asyncio.Event) -> None:
+        """Until it does not run, or nobody can say whether it does."""
+        with contextlib.suppress(Environmental):
+            runs = True
+            while runs:
+                await asyncio.sleep(LOOK_S)
+                runs = await engine.runs(self._id)
+        ended.set()
 
     async def _connected(self, server: socket.socket, ended: asyncio.Event) -> socket.socket:
         """ConnectionError: it ended instead."""
