@@ -149,6 +149,21 @@ async def test_what_is_reaped_is_gone(bench: Any, engine: Engine) -> None:
     assert await _mine(engine, bench) == []
 
 
+async def test_a_server_that_closes_lets_nothing_run(
+    bench: Any, containers: ContainerOptions, engine: Engine
+) -> None:
+    sandboxes = others(bench, containers)
+    sandbox = sandboxes.open(order(bench))
+    await sandbox.setup()
+    (one,) = await _mine(engine, bench)
+    assert await engine.runs(one.container_id)
+    sandboxes.close()
+    while await engine.runs(one.container_id):
+        await asyncio.sleep(0.02)
+    await bench.sandboxes.sweep()
+    assert await _mine(engine, bench) == []
+
+
 @pytest.mark.fault("H7")
 async def test_a_killed_server_leaves_nothing_that_runs_and_the_next_removes_the_rest(
     bench: Any, containers: ContainerOptions, engine: Engine

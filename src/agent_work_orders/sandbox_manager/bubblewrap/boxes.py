@@ -85,6 +85,9 @@ class Boxes:
     async def sweep(self) -> None:
         self.cgroups.sweep()
 
+    def close(self) -> None:
+        """They end with the supervisor."""
+
     def prepared(self) -> runtime.Runtime:
         """What a box needs of ours; made at the first use. Blocks for a moment then."""
         if self._prepared is None:

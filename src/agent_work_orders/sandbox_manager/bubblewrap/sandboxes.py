@@ -77,3 +77,8 @@ class BoxedSandboxes(LocalSandboxes):
         for places in self._places.values():
             await places.sweep()
         return killed
+
+    def close(self) -> None:
+        super().close()
+        for places in self._places.values():
+            places.close()

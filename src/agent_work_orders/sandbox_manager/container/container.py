@@ -55,6 +55,7 @@ class Container:
         self._id = ""
         self._channel: socket.socket | None = None
         self._dead = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._end_outlet: Callable[[], None] | None = None
 
     @property
@@ -73,22 +74,30 @@ class Container:
             await self.close()
             await self._begin()
 
-    async def close(self) -> None:
-        """The channel's end ends it, so an engine that does not answer keeps nothing alive; what
-        is left of it then, the next server sweeps."""
+    def hang_up(self) -> bool:
+        """The channel's end ends all that runs in it. Whether there was one."""
         if self._end_outlet is not None:
             self._end_outlet()
             self._end_outlet = None
         channel, self._channel = self._channel, None
-        if channel is not None:
-            asyncio.get_running_loop().remove_reader(channel.fileno())
-            channel.close()
+        if channel is None:
+            return False
+        assert self._loop is not None
+        if not self._loop.is_closed():
+            self._loop.remove_reader(channel.fileno())
+        channel.close()
+        return True
+
+    async def close(self) -> None:
+        """An engine that does not answer keeps nothing alive; what is left of it then, the next
+        server sweeps."""
+        hung_up = self.hang_up()
         engine, container_id = self._engine, self._id
         if engine is not None and container_id:
             try:
                 await engine.remove(container_id)
             except Environmental as error:
-                if error.code != "sandbox_isolation_unavailable" or channel is None:
+                if error.code != "sandbox_isolation_unavailable" or not hung_up:
                     raise
         self._engine, self._id = None, ""
 
@@ -125,7 +134,8 @@ class Container:
             looking.cancel()
         self._dead = asyncio.Event()
         self._channel = channel
-        asyncio.get_running_loop().add_reader(channel.fileno(), self._heard, channel)
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(channel.fileno(), self._heard, channel)
         if listener is not None:
             assert self._wiring.outlets is not None
             self._end_outlet = self._wiring.outlets.serve(self._folder.spec, listener)

@@ -94,6 +94,11 @@ class Containers:
                     if one.container_id not in living:
                         await engine.remove(one.container_id)
 
+    def close(self) -> None:
+        """The next server removes what is left of them."""
+        for container in self._known.all():
+            container.hang_up()
+
     async def _try(self) -> None:
         above = shown.runtime_folder(self._home)
         with places.trial(above, self._host.leases, "container") as folder:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # A start takes 0.2 s; removal of a container that thrashes, a hundred times as long.
 ANSWER_TIMEOUT_S = 60.0
+LIST_TIMEOUT_S = 10.0
 # A root file system of a few GB, unpacked to a slow disk.
 IMPORT_TIMEOUT_S = 900.0
 # What else takes a container away in the same moment has done it long before.
@@ -125,6 +126,8 @@ class Engine:
             "GET",
             "/containers/json",
             params={"all": "true", "filters": json.dumps({"label": [label]})},
+            # A server that starts waits for it.
+            timeout_s=LIST_TIMEOUT_S,
         )
         return [
             Listed(container_id=one["Id"], labels=one.get("Labels") or {})

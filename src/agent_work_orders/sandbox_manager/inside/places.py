@@ -40,6 +40,10 @@ class Places(Protocol):
         """Remove what a server that was killed left behind. What cannot be asked stops nothing."""
         ...
 
+    def close(self) -> None:
+        """End everything that runs, once the supervisor has ended."""
+        ...
+
 
 class Shared(Protocol):
     """What one sandbox's programs ask of all."""
