@@ -30,8 +30,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     user: str
     labels: dict[str, str]
     limits: Limits
-    open_files: int | None
-    processes_of_user: int | None
+    open_files: int
+    processes_of_user: int
     outlet: bool
 
 
@@ -89,11 +89,7 @@ def _limits(wanted: Wanted) -> dict[str, Any]:
     found: dict[str, Any] = {
         "PidsLimit": limits.processes,
         "CpuShares": CPU_WEIGHT_V1,
-        "Ulimits": [
-            {"Name": name, "Soft": value, "Hard": value}
-            for name, value in named.items()
-            if value is not None
-        ],
+        "Ulimits": [{"Name": name, "Soft": value, "Hard": value} for name, value in named.items()],
     }
     if limits.memory_bytes is not None:
         found |= {"Memory": limits.memory_bytes, "MemorySwap": limits.memory_bytes}

@@ -34,6 +34,8 @@ from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
 
 # More than a build opens at once; browsers and databases want this many.
 OPEN_FILES = 65_536
+# The kernel's usual number of processes, and all that Podman gives itself.
+ALL_PROCESSES = 32_768
 
 
 class ContainerOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,7 +138,7 @@ class Containers:
         image, inside = await self._image.on(engine), await asyncio.to_thread(self._shown)
         limits, users = self._options.limits, self._host.leases.users
         # The kernel counts a user's processes wherever they are: of a shared one, all others too.
-        processes = None if users.shared else limits.processes
+        most = ALL_PROCESSES if users.shared else limits.processes
         wanted = Wanted(
             image=image,
             order=str(folder.path),
@@ -150,7 +152,7 @@ class Containers:
             },
             limits=limits,
             open_files=_within(resource.RLIMIT_NOFILE, OPEN_FILES),
-            processes_of_user=_within(resource.RLIMIT_NPROC, processes),
+            processes_of_user=_within(resource.RLIMIT_NPROC, most),
             outlet=self._wiring.outlets is not None,
         )
         return f"awo-{self._host.tag}-{folder.spec.name}", configuration(wanted)
@@ -178,10 +180,7 @@ def container_places(
     return lambda home, host: {"container": Containers(home, host, options or ContainerOptions())}
 
 
-def _within(limit: int, wanted: int | None) -> int | None:
-    """Never more than the server itself may have: an engine beside it can give no more. None:
-    as many as that."""
+def _within(limit: int, wanted: int) -> int:
+    """Never more than the server itself may have: an engine beside it can hardly give more."""
     most = resource.getrlimit(limit)[1]
-    if most == resource.RLIM_INFINITY:
-        return wanted
-    return most if wanted is None else min(wanted, most)
+    return wanted if most == resource.RLIM_INFINITY else min(wanted, most)
