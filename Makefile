@@ -64,16 +64,20 @@ web-check: web-modules web ## Types, lint, tests and size of the dashboard
 github-descriptions: venv-dev
 	@$(WITH_NODE) scripts/github_descriptions
 
+.PHONY: container-engine
+container-engine:
+	@scripts/container_engine
+
 .PHONY: test
 test: venv-dev github-descriptions ## Run the tests (under 5 minutes on 2 cores); tidiness is for `make check`
 	@$(PYTEST) -m "not slow" $(or $(TESTS),--ignore tests/tidy)
 
 .PHONY: test-slow
-test-slow: venv-dev github-descriptions ## Run the long campaigns alone
+test-slow: venv-dev github-descriptions container-engine ## Run the long campaigns alone
 	@$(PYTEST) -m slow $(TESTS)
 
 .PHONY: test-all
-test-all: venv-dev github-descriptions ## Run every test, the slow ones included, on every supported Python
+test-all: venv-dev github-descriptions container-engine ## Run every test, the slow ones included, on every supported Python
 	@WORKERS=$(WORKERS) scripts/test_all $(PYTHONS)
 
 .PHONY: soak

@@ -74,6 +74,7 @@ def test_defaults_and_values(tmp_path: Path) -> None:
         ("CLAUDE_CODE_USE_BEDROCK", "maybe"), ("CLAUDE_CODE_USE_VERTEX", "yes please"),
         ("GOOGLE_APPLICATION_CREDENTIALS", "/nonexistent/key.json"),
         ("GOOGLE_APPLICATION_CREDENTIALS", "{}"), ("GOOGLE_APPLICATION_CREDENTIALS", "/"),
+        ("AWO_CONTAINER_SOCKETS", "docker.sock"), ("AWO_CONTAINER_ROOTFS", "/nonexistent"),
         ("AWO_MCP_CONFIG", "/nonexistent/mcp.json"), ("AWO_MCP_CONFIG", "/"),
         ("GITHUB_APP_ID", "-1"), ("GITHUB_APP_ID", "my-app"), ("GITHUB_INSTALLATION_ID", "x"),
         ("GITHUB_TOKEN", "short"), ("GITHUB_TOKEN", "a token of words"),

@@ -11,6 +11,7 @@ import pytest
 
 from agent_work_orders.api import administration_models, models
 from agent_work_orders.bootstrap import House
+from agent_work_orders.sandbox_manager.sandbox_types import SANDBOX_TYPES
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -88,11 +89,8 @@ async def test_parts_are_listed(client: Any) -> None:
     assert {one["name"]: one["problem"] for one in agents["agents"]}["scripted"] is None
     types = (await client.get("/api/sandbox-types")).json()
     found = administration_models.SandboxTypeList.model_validate(types).sandbox_types
-    assert [(one.name, one.default) for one in found if one.available] == [
-        ("git_branch", False),
-        ("git_worktree", True),
-        ("bubblewrap", False),
-    ]
+    available = [(one.name, one.default) for one in found if one.available]
+    assert available == [(name, name == "git_worktree") for name in SANDBOX_TYPES]
     assert all(one.isolation and one.isolation.network for one in found if one.available)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
@@ -17,7 +19,17 @@ from agent_work_orders.repositories.mirror import Mirror
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.repositories.url import parse
 from agent_work_orders.sandbox_manager.bubblewrap.sandboxes import BoxedSandboxes
+from agent_work_orders.sandbox_manager.container.configuration import HOME_LABEL
+from agent_work_orders.sandbox_manager.container.containers import (
+    ContainerOptions,
+    container_places,
+)
+from agent_work_orders.sandbox_manager.container.engine import Engine
 from agent_work_orders.sandbox_manager.sandbox import SandboxType
+
+sys.path.append(str(Path(__file__).parent))
+
+import podman
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -52,7 +64,13 @@ def make_source(folder: Path) -> str:
 class LocalBench:
     """A `Bench` of the conformance suite on the local types."""
 
-    def __init__(self, folder: Path, sandbox_type: SandboxType, mirror: Mirror) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        sandbox_type: SandboxType,
+        mirror: Mirror,
+        containers: ContainerOptions | None = None,
+    ) -> None:
         self.folder = folder
         self.home = folder / "home"
         self.sandbox_type: SandboxType = sandbox_type
@@ -60,7 +78,8 @@ class LocalBench:
         self.repository = mirror.key
         self.base_sha = mirror.resolve_base(None).sha
         mirrors = Mirrors(self.home / "mirrors", mirror.git)
-        self.sandboxes = BoxedSandboxes(self.home, mirrors, SystemClock())
+        beside = container_places(containers)
+        self.sandboxes = BoxedSandboxes(self.home, mirrors, SystemClock(), beside=beside)
 
     async def entries(self, sha: str) -> dict[str, tuple[str, bytes]]:
         found = {}
@@ -110,11 +129,29 @@ def in_git() -> Callable[..., str]:
     return git
 
 
+@pytest.fixture(scope="session")
+def containers() -> Iterator[ContainerOptions]:
+    """Of a real engine, which is started for the tests that ask for it."""
+    archive = podman.archive()
+    made = Path(tempfile.mkdtemp(prefix="awo-podman-"))
+    try:
+        with podman.service(made) as path:
+            yield ContainerOptions(sockets=[path], archive=str(archive))
+            assert asyncio.run(Engine(path).listed(HOME_LABEL)) == [], "a container was left"
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
 @pytest.fixture
-async def bench(folder: Path, source: Path, sandbox_type: SandboxType) -> AsyncIterator[LocalBench]:
+async def bench(
+    folder: Path, source: Path, sandbox_type: SandboxType, request: pytest.FixtureRequest
+) -> AsyncIterator[LocalBench]:
     mirrors = Mirrors(folder / "home" / "mirrors", Git())
-    made = LocalBench(folder, sandbox_type, await mirrors.ensure(parse(str(source))))
+    mirror = await mirrors.ensure(parse(str(source)))
+    options = request.getfixturevalue("containers") if sandbox_type == "container" else None
+    made = LocalBench(folder, sandbox_type, mirror, options)
     yield made
+    await made.sandboxes.reap(set(), 2**62)
     made.sandboxes.close()
 
 

@@ -22,3 +22,11 @@ class TestBubblewrap(SandboxContract):
     @pytest.fixture
     def sandbox_type(self) -> SandboxType:
         return "bubblewrap"
+
+
+@pytest.mark.fault("H11")
+@pytest.mark.slow
+class TestContainer(SandboxContract):
+    @pytest.fixture
+    def sandbox_type(self) -> SandboxType:
+        return "container"

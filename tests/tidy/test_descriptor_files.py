@@ -16,16 +16,16 @@ CHANGES = {
 }  # fmt: skip
 # None of these is in an agent's tree, or it is relative to a descriptor of one.
 ALLOWED = {
-    "bubblewrap/boxes.py": {"mkdir"},  # where boxes are tried, in the data directory itself
     "bubblewrap/cgroups.py": {"mkdir", "open", "rmdir"},  # control groups
-    "bubblewrap/runtime.py": {
+    "container/container.py": {"chmod", "unlink"},  # a socket in a folder that the server writes
+    "inside/shown.py": {
         "chmod",
         "mkdir",
         "rename",
         "shutil",
         "symlink_to",
         "write_bytes",
-    },  # what boxes are shown, which no agent can write
+    },  # what programs are shown, which no agent can write
     "local/execution.py": {"open"},  # /dev/null
     "local/files.py": {"open"},  # read only, relative to a folder that descriptor_files.py opened
     "local/leases.py": {"mkdir", "open", "symlink", "unlink"},  # the machine's leases
@@ -53,8 +53,12 @@ ALLOWED = {
         "write_bytes",
     },  # the index; by descriptor
 }
-# A struct; one of the doors.
-HARMLESS = {("msgspec.structs", "replace"), ("descriptor_trees", "remove")}
+# A struct; one of the doors; a container.
+HARMLESS = {
+    ("msgspec.structs", "replace"),
+    ("descriptor_trees", "remove"),
+    ("engine", "remove"),
+}
 
 
 def changes(tree: ast.AST) -> set[str]:

@@ -20,6 +20,7 @@ from agent_work_orders.github_integration.forges import Forges
 from agent_work_orders.github_integration.local_forge import LocalForge
 from agent_work_orders.repositories.git import Git
 from agent_work_orders.repositories.mirrors import Mirrors
+from agent_work_orders.sandbox_manager.container.containers import ContainerOptions
 from agent_work_orders.sandbox_manager.factory import SandboxFactory
 from agent_work_orders.sandbox_manager.local.agent_user import agent_users
 from agent_work_orders.sandbox_manager.local.processes import home_tag
@@ -84,7 +85,9 @@ def surroundings(
     hub = None if github is None else github.forge
     return Surroundings(
         mirrors=mirrors,
-        sandboxes=SandboxFactory(home, mirrors, clock, users=users),
+        sandboxes=SandboxFactory(
+            home, mirrors, clock, users=users, containers=_containers(settings)
+        ),
         agents=Registry(clock, claude=claude(settings), script=_script(settings)),
         reviews=reviews,
         forges=Forges(reviews, hub, settings.github.server_url),
@@ -101,6 +104,11 @@ def _policy(settings: Settings) -> Policy:
         workflow_folders=_workflow_folders(settings),
         public_url=settings.server.public_url,
     )
+
+
+def _containers(settings: Settings) -> ContainerOptions:
+    given = settings.containers
+    return ContainerOptions(sockets=given.sockets, image=given.image, archive=given.rootfs)
 
 
 def _workflow_folders(settings: Settings) -> tuple[Path, ...]:

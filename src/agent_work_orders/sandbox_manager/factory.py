@@ -11,6 +11,10 @@ from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Environmental, Refused
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.sandbox_manager.bubblewrap.sandboxes import BoxedSandboxes, BoxOptions
+from agent_work_orders.sandbox_manager.container.containers import (
+    ContainerOptions,
+    container_places,
+)
 from agent_work_orders.sandbox_manager.local.agent_user import AgentUsers
 from agent_work_orders.sandbox_manager.sandbox import (
     Isolation,
@@ -38,15 +42,25 @@ class SandboxFactory:
         *,
         users: AgentUsers | None = None,
         boxes: BoxOptions | None = None,
+        containers: ContainerOptions | None = None,
     ) -> None:
         self.mirrors = mirrors
         self.locks = WorkspaceLocks()
         self.unremoved: list[str] = []
-        local = BoxedSandboxes(home, mirrors, clock, users=users, locks=self.locks, options=boxes)
+        local = BoxedSandboxes(
+            home,
+            mirrors,
+            clock,
+            users=users,
+            locks=self.locks,
+            options=boxes,
+            beside=container_places(containers),
+        )
         self._makers: dict[SandboxType, Sandboxes] = {
             "git_branch": local,
             "git_worktree": local,
             "bubblewrap": local,
+            "container": local,
         }
         self._all = tuple(dict.fromkeys(self._makers.values()))
 

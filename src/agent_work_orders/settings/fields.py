@@ -75,6 +75,21 @@ FIELDS = (
     Field(
         "AWO_AGENT_UID", "agents.agent_uid", "Uids for agents of a root server, first-last", True
     ),
+    Field(
+        "AWO_CONTAINER_SOCKETS",
+        "containers.sockets",
+        "Sockets of Docker or Podman for sandboxes of the type `container`, by comma",
+    ),
+    Field(
+        "AWO_CONTAINER_IMAGE",
+        "containers.image",
+        "The image of containers, which the engine has already; python3 and git are in it",
+    ),
+    Field(
+        "AWO_CONTAINER_ROOTFS",
+        "containers.rootfs",
+        "Instead of an image: the archive (tar) of a root file system, imported once",
+    ),
     Field("AWO_AGENT_SCRIPT", "agents.agent_script", "What the scripted agent follows by default"),
     Field("AWO_CLAUDE_BINARY", "agents.claude_binary", "Path of the claude program"),
     Field("ANTHROPIC_BASE_URL", "agents.anthropic_base_url", "Address of the model's API"),

@@ -85,6 +85,7 @@ def rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
             "32 bytes in base64 each, by comma",
         ),
         *network_rules(of),
+        *container_rules(of),
         *sign_in_rules(of),
         *github_rules(of),
     )
@@ -112,6 +113,17 @@ _LONG_ENOUGH = f"at least {SHORTEST} printable characters, no spaces"
 
 _NO_PROXY = re.compile(r"\*|\.?[A-Za-z0-9_][A-Za-z0-9._-]{0,252}|[0-9A-Fa-f:.]{2,45}")
 _APP_ID = re.compile(r"[1-9][0-9]{0,18}|Iv[0-9A-Za-z._]{6,60}")
+
+
+def container_rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:
+    return (
+        (
+            "AWO_CONTAINER_SOCKETS",
+            all(path.startswith("/") for path in of.containers.sockets),
+            "paths that begin with /",
+        ),
+        ("AWO_CONTAINER_ROOTFS", _maybe_file(of.containers.rootfs), "a file that can be read"),
+    )
 
 
 def sign_in_rules(of: Settings) -> tuple[tuple[str, bool, str], ...]:

@@ -79,6 +79,14 @@ class NetworkSettings(msgspec.Struct, frozen=True, kw_only=True):
     certificates: str = ""
 
 
+class ContainerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The engines that make containers, and what these are made from."""
+
+    sockets: tuple[str, ...] = ()
+    image: str = ""
+    rootfs: str = ""
+
+
 class GitHubSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The one GitHub that is spoken to."""
 
@@ -105,6 +113,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     agents: AgentSettings = AgentSettings()
     sign_in: SignInWays = SignInWays()
     orders: OrderSettings = OrderSettings()
+    containers: ContainerSettings = ContainerSettings()
     github: GitHubSettings = GitHubSettings()
     network: NetworkSettings = NetworkSettings()
 

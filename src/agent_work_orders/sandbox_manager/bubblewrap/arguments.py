@@ -9,15 +9,10 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-ORDER = "/sandbox"
-"""The order's folder inside: the same for every order, so that what was built in one fits another.
-Its work tree is `/sandbox/repo`."""
-MIRROR = "/sandbox-mirror"
-RUNTIME = "/sandbox-runtime"
+from agent_work_orders.sandbox_manager.inside.limits import SHARED_MEMORY_BYTES
+from agent_work_orders.sandbox_manager.inside.paths import HOSTNAME, MIRROR, ORDER, RUNTIME
+
 USER_ID = 1000
-# In memory, so it counts against the order's memory too.
-SHARED_MEMORY_BYTES = 256 * 1024 * 1024
-HOSTNAME = "sandbox"
 # Of /usr merged systems; elsewhere they are folders and are shown as such.
 TOP_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 

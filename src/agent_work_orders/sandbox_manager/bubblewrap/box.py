@@ -7,45 +7,29 @@ A box is started at the first program, serves all of them, and is started again 
 
 from __future__ import annotations
 
-import array
 import asyncio
 import contextlib
-import marshal
 import os
 import socket
-import struct
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
 from agent_work_orders.errors import Environmental, Failed
 from agent_work_orders.repositories.failure import end_of_stderr
 from agent_work_orders.sandbox_manager.bubblewrap import arguments
-from agent_work_orders.sandbox_manager.bubblewrap.runtime import Runtime, unavailable
-from agent_work_orders.sandbox_manager.local.programs import OrderFolder, Program
+from agent_work_orders.sandbox_manager.bubblewrap.runtime import Runtime
+from agent_work_orders.sandbox_manager.inside import paths
+from agent_work_orders.sandbox_manager.inside.channel import first_word
+from agent_work_orders.sandbox_manager.inside.outlets import Outlets as Outlets
+from agent_work_orders.sandbox_manager.inside.places import unavailable
+from agent_work_orders.sandbox_manager.local.programs import OrderFolder
 from agent_work_orders.sandbox_manager.local.supervisor_client import Request, SupervisorClient
-from agent_work_orders.sandbox_manager.sandbox import Spec, WayOut
 
-# bwrap and the interpreter take 40 ms on an idle machine; on one that thrashes, a thousand times.
-START_TIMEOUT_S = 30.0
 END_TIMEOUT_S = 10.0
 _STDERR_BYTES = 65_536
 CHANNEL_FD, STDERR_FD, FILTER_FD, ARGUMENTS_FD = 0, 2, 1, 3
 """Of what bwrap inherits. Its arguments are none that a process of the box could read."""
-
-
-class Outlets(Protocol):
-    """Who answers at the ways out of boxes."""
-
-    def way_out(self, spec: Spec) -> WayOut:
-        """What programs of a sandbox are told of theirs; the same as long as the server lives."""
-        ...
-
-    def serve(self, spec: Spec, listener: socket.socket) -> Callable[[], None]:
-        """Answer at a box's listening socket, from now on, until what is returned is called."""
-        ...
 
 
 class Wiring(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +47,7 @@ class Wiring(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Box:
-    """Not safe for two orders; for two programs of one order it is."""
+    """See inside.channel.Place for the contract."""
 
     def __init__(self, wiring: Wiring, folder: OrderFolder) -> None:
         self._wiring = wiring
@@ -75,31 +59,17 @@ class Box:
         self._end_outlet: Callable[[], None] | None = None
 
     @property
-    def alive(self) -> bool:
-        return self._channel is not None and not self._dead.is_set()
+    def channel(self) -> socket.socket | None:
+        return self._channel
 
     async def start(self) -> None:
-        """Environmental `sandbox_setup_failed` with the last words of `bwrap`."""
         async with self._starting:
-            if self.alive:
+            if self._channel is not None and not self._dead.is_set():
                 return
             await self._ended()
             await self._begin()
 
-    async def spawn(self, program: Program, stdin: int, stdout: int, stderr: int) -> socket.socket:
-        """Once more where the box turns out to be gone before anything of the program ran."""
-        await self.start()
-        with contextlib.suppress(OSError):
-            control = self._send(program, stdin, stdout, stderr)
-            if await _answers(control):
-                return control
-            control.close()
-        await self.close()
-        await self.start()
-        return self._send(program, stdin, stdout, stderr)
-
     async def close(self) -> None:
-        """All that runs in it is dead afterwards."""
         if self._control is not None and not self._dead.is_set():
             with contextlib.suppress(OSError):
                 self._control.send(b"K")
@@ -124,7 +94,7 @@ class Box:
             self._control = control
             self._dead = asyncio.Event()
             asyncio.get_running_loop().add_reader(control.fileno(), self._heard, control)
-            listener = await self._ready(ours, control, said)
+            listener = await self._ready(ours, said)
         except BaseException:
             ours.close()
             await self._ended()
@@ -145,7 +115,7 @@ class Box:
 
     def _request(self, runtime: Runtime) -> Request:
         folder = self._folder
-        inner = [runtime.python, "-I", "-S", f"{arguments.RUNTIME}/inner.py"]
+        inner = [runtime.python, "-I", "-S", f"{paths.RUNTIME}/inner.py"]
         outlet = ["outlet"] if self._wiring.outlets is not None else []
         return Request(
             argv=[runtime.bwrap, "--args", str(ARGUMENTS_FD), "--", *inner, *outlet],
@@ -173,98 +143,29 @@ class Box:
         asyncio.get_running_loop().remove_reader(control.fileno())
         self._dead.set()
 
-    async def _ready(
-        self, ours: socket.socket, control: socket.socket, said: int
-    ) -> socket.socket | None:
-        """Wait for inner.py's first word. Its listening socket, if it has one."""
-        ours.setblocking(False)
-        loop = asyncio.get_running_loop()
-        readable = asyncio.Event()
-        loop.add_reader(ours.fileno(), readable.set)
-        speaking = loop.create_task(readable.wait())
-        dying = loop.create_task(self._dead.wait())
+    async def _ready(self, ours: socket.socket, said: int) -> socket.socket | None:
         try:
-            async with asyncio.timeout(START_TIMEOUT_S):
-                await asyncio.wait({speaking, dying}, return_when=asyncio.FIRST_COMPLETED)
+            return await first_word(ours, self._dead)
         except TimeoutError:
             raise unavailable("it did not start in time", "Look at the machine's load.") from None
-        finally:
-            loop.remove_reader(ours.fileno())
-            speaking.cancel()
-            dying.cancel()
-        word = b""
-        fds: list[int] = []
-        with contextlib.suppress(OSError):
-            word, fds, _, _ = socket.recv_fds(ours, 16, 1, socket.MSG_CMSG_CLOEXEC)
-        if word != b"ready":
-            raise _explained(os.pread(said, _STDERR_BYTES, 0))
-        ours.setblocking(True)
-        return socket.socket(fileno=fds[0]) if fds else None
+        except ConnectionError:
+            raise _explained(os.pread(said, _STDERR_BYTES, 0)) from None
 
     async def _ended(self) -> None:
         """Forget one that is gone."""
         if self._end_outlet is not None:
             self._end_outlet()
             self._end_outlet = None
-        channel, self._channel = self._channel, None
+        ours, self._channel = self._channel, None
         control, self._control = self._control, None
-        if channel is not None:
-            channel.close()
+        if ours is not None:
+            ours.close()
         if control is not None:
             if not self._dead.is_set():
                 asyncio.get_running_loop().remove_reader(control.fileno())
                 self._dead.set()
             control.close()
             self._wiring.ended(self._folder)
-
-    def _send(self, program: Program, stdin: int, stdout: int, stderr: int) -> socket.socket:
-        if self._channel is None:
-            raise OSError("the box is gone")
-        request = {
-            "argv": list(program.argv),
-            "env": dict(program.env),
-            "cwd": seen(self._folder, program.cwd),
-            "below": list(program.below),
-        }
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        with theirs:
-            fds = array.array("i", [theirs.fileno(), stdin, stdout, stderr])
-            try:
-                self._channel.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
-                body = marshal.dumps(request, 2)
-                ours.sendall(struct.pack("!I", len(body)) + body)
-            except BaseException:
-                ours.close()
-                raise
-        ours.setblocking(False)
-        return ours
-
-
-def seen(folder: OrderFolder, place: Path) -> str:
-    """Where programs in the box see a path of the order, or of its mirror."""
-    if place.is_relative_to(folder.path):
-        return str(Path(arguments.ORDER, place.relative_to(folder.path)))
-    if place.is_relative_to(folder.mirror):
-        return str(Path(arguments.MIRROR, place.relative_to(folder.mirror)))
-    return str(place)
-
-
-async def _answers(control: socket.socket) -> bool:
-    """Whether a first word comes. It is left there for who reads the socket."""
-    loop, readable = asyncio.get_running_loop(), asyncio.Event()
-    fd = control.fileno()
-    loop.add_reader(fd, readable.set)
-    try:
-        await readable.wait()
-    except BaseException:
-        loop.remove_reader(fd)
-        control.close()
-        raise
-    loop.remove_reader(fd)
-    try:
-        return control.recv(1, socket.MSG_PEEK) != b""
-    except ConnectionResetError:
-        return False
 
 
 @contextlib.contextmanager

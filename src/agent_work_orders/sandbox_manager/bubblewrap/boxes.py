@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
-import tempfile
 from pathlib import Path
 
 import msgspec
 
 from agent_work_orders.errors import Environmental
-from agent_work_orders.ids import new_order_id
 from agent_work_orders.sandbox_manager.bubblewrap import arguments, runtime
-from agent_work_orders.sandbox_manager.bubblewrap.box import Box, Outlets, Wiring, seen
-from agent_work_orders.sandbox_manager.bubblewrap.cgroups import Cgroups, Limits
-from agent_work_orders.sandbox_manager.local import descriptor_files, processes
+from agent_work_orders.sandbox_manager.bubblewrap.box import Box, Wiring
+from agent_work_orders.sandbox_manager.bubblewrap.cgroups import Cgroups
+from agent_work_orders.sandbox_manager.bubblewrap.isolation import isolation_of
+from agent_work_orders.sandbox_manager.inside import places, shown
+from agent_work_orders.sandbox_manager.inside.limits import Limits
+from agent_work_orders.sandbox_manager.inside.outlets import Outlets
+from agent_work_orders.sandbox_manager.local import processes
 from agent_work_orders.sandbox_manager.local.agent_user import first_closed_folder
-from agent_work_orders.sandbox_manager.local.programs import OrderFolder, Program, Programs
+from agent_work_orders.sandbox_manager.local.programs import OrderFolder, Programs
 from agent_work_orders.sandbox_manager.local.sandbox_folder import Host
-from agent_work_orders.sandbox_manager.sandbox import Spec, WayOut
+from agent_work_orders.sandbox_manager.sandbox import Isolation, WayOut
 
 
 class Boxes:
-    """Makes `Programs` for orders of one server's data directory."""
+    """See inside.places.Places for the contract."""
 
     def __init__(
         self,
@@ -41,7 +42,6 @@ class Boxes:
         self._worked = False
         self._further = programs
         self._tools: tuple[str, ...] | None = None
-        self._boxes: dict[str, Box] = {}
         self.cgroups = Cgroups(host.tag, limits)
         self._wiring = Wiring(
             supervisor=host.supervisor,
@@ -52,21 +52,16 @@ class Boxes:
             ended=self.cgroups.leave,
             outlets=outlets,
         )
+        self._known = places.Known(lambda folder: Box(self._wiring, folder))
 
     def programs(self, folder: OrderFolder) -> Programs:
-        """Of one sandbox; the same box every time."""
-        name = folder.spec.name
-        box = self._boxes.get(name)
-        if box is None:
-            box = self._boxes[name] = Box(self._wiring, folder)
-        return _BoxedPrograms(self, name, box, folder)
+        return places.PlacedPrograms(self, self._known, folder)
 
     def way_out(self, folder: OrderFolder) -> WayOut:
         """Without anybody who answers there is none: not the machine's network either."""
         return WayOut() if self._outlets is None else self._outlets.way_out(folder.spec)
 
     async def problem(self) -> Environmental | None:
-        """Found out by starting a box, until one could be."""
         if not self._worked:
             try:
                 await self._try()
@@ -76,43 +71,22 @@ class Boxes:
         return None
 
     async def _try(self) -> None:
-        with tempfile.TemporaryDirectory(prefix=".trial-", dir=self._trials()) as made:
-            place = Path(made)
-            spec = Spec(
-                order_id=new_order_id(),
-                sandbox_type="bubblewrap",
-                repository="",
-                base_sha="",
-                branch="",
-            )
-            leases = self._host.leases
-            folder = OrderFolder(path=place, mirror=place, spec=spec, leases=leases)
-            uid = leases.hold(place)
+        above = shown.runtime_folder(self._home)
+        with places.trial(above, self._host.leases, "bubblewrap") as folder:
+            box = Box(msgspec.structs.replace(self._wiring, outlets=None), folder)
             try:
-                for name in ("repo", "tmp"):
-                    descriptor_files.make_folder(place / name, leases.users.user(uid))
-                descriptor_files.let_pass(place, leases.users.user(uid))
-                box = Box(msgspec.structs.replace(self._wiring, outlets=None), folder)
-                try:
-                    await box.start()
-                finally:
-                    await box.close()
+                await box.start()
             finally:
-                leases.release(place, uid)
+                await box.close()
 
-    def _trials(self) -> Path:
-        place = self._home / "runtime"
-        place.mkdir(mode=0o711, exist_ok=True)
-        return place
+    def isolation(self) -> Isolation:
+        return isolation_of(self.cgroups.kind, self._outlets is not None)
 
-    def forget(self, name: str, box: Box) -> None:
-        if self._boxes.get(name) is box:
-            del self._boxes[name]
+    async def sweep(self) -> None:
+        self.cgroups.sweep()
 
-    @property
-    def answered(self) -> bool:
-        """Whether there is a way out."""
-        return self._outlets is not None
+    def close(self) -> None:
+        """They end with the supervisor."""
 
     def prepared(self) -> runtime.Runtime:
         """What a box needs of ours; made at the first use. Blocks for a moment then."""
@@ -163,31 +137,3 @@ class Boxes:
 
 def _overlap(one: Path, other: Path) -> bool:
     return one.is_relative_to(other) or other.is_relative_to(one)
-
-
-class _BoxedPrograms:
-    """See local.programs.Programs for the contract."""
-
-    def __init__(self, boxes: Boxes, name: str, box: Box, folder: OrderFolder) -> None:
-        self._boxes = boxes
-        self._name = name
-        self._box = box
-        self._folder = folder
-
-    @property
-    def path(self) -> str:
-        return self._boxes.path()
-
-    @property
-    def way_out(self) -> WayOut | None:
-        return self._boxes.way_out(self._folder)
-
-    def seen(self, place: Path) -> str:
-        return seen(self._folder, place)
-
-    async def spawn(self, program: Program, stdin: int, stdout: int, stderr: int) -> socket.socket:
-        return await self._box.spawn(program, stdin, stdout, stderr)
-
-    async def close(self) -> None:
-        await self._box.close()
-        self._boxes.forget(self._name, self._box)

@@ -13,26 +13,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-import msgspec
-
+from agent_work_orders.sandbox_manager.inside.limits import (
+    CPU_WEIGHT_V1,
+    CPU_WEIGHT_V2,
+    Limits,
+)
 from agent_work_orders.sandbox_manager.local.programs import OrderFolder
 
 ROOT = Path("/sys/fs/cgroup")
-# A build of a large project has a few hundred at once.
-DEFAULT_PROCESSES = 2048
-# Of what all others have: the server answers while agents build.
-CPU_WEIGHT_V1, CPU_WEIGHT_V2 = 256, 25
 _PERIOD_US = 100_000
 
 Kind = Literal["cgroup-v2", "cgroup-v1", "weak"]
-
-
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one box. None: what the machine has."""
-
-    memory_bytes: int | None = None
-    processes: int = DEFAULT_PROCESSES
-    cpus: float | None = None
 
 
 class Cgroups:

@@ -11,9 +11,9 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
-from agent_work_orders.sandbox_manager.bubblewrap.arguments import HOSTNAME, USER_ID
+from agent_work_orders.sandbox_manager.bubblewrap.arguments import USER_ID
+from agent_work_orders.sandbox_manager.inside.paths import HOSTNAME
+from agent_work_orders.sandbox_manager.inside.shown import Entry
 
 ETC = Path("/etc")
 NAMES = (
@@ -37,14 +37,6 @@ OURS = {
 # Of one file: the largest in it (ld.so.cache, bundles of certificates) have some hundred KiB.
 _FILE_BYTES = 8 * 1024 * 1024
 _MOST_ENTRIES = 20_000
-
-
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """A file, or a link and where it leads."""
-
-    content: bytes = b""
-    link: str = ""
-    mode: int = 0o644
 
 
 def entries(etc: Path = ETC) -> dict[str, Entry]:

@@ -1,29 +1,22 @@
-"""What a box needs of ours, kept where an agent's user can reach it: `<home>/runtime`.
+"""What a box is shown of ours (`inside/shown.py` keeps it).
 
-    bubblewrap/     bwrap, copied from its package, which may lie where only the server can go
-    etc/            what a box finds in /etc
-    inside/         inner.py
-
-Made anew when it differs from what this version would make; replaced as a whole, by renaming, so
-that a box that starts meanwhile sees the old one or the new.
+bubblewrap/     bwrap, copied from its package, which may lie where only the server can go
+etc/            what a box finds in /etc
+inside/         inner.py
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import platform
-import shutil
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from agent_work_orders.errors import Environmental
-from agent_work_orders.sandbox_manager.bubblewrap import arguments, etc, seccomp
+from agent_work_orders.sandbox_manager.bubblewrap import arguments, etc
+from agent_work_orders.sandbox_manager.inside import shown
+from agent_work_orders.sandbox_manager.inside.places import unavailable
 
-_INNER = Path(__file__).with_name("inner.py")
 # The system's comes first: it is the one that every user can start.
 _SYSTEM_PYTHONS = ("/usr/bin/python3", "/usr/local/bin/python3")
 
@@ -39,36 +32,20 @@ class Runtime(msgspec.Struct, frozen=True, kw_only=True):
 
 def prepare(home: Path) -> Runtime:
     """Blocks for a moment. Environmental `sandbox_isolation_unavailable` with what is missing."""
-    rules = seccomp.filter_for(platform.machine())
-    if rules is None:
-        raise unavailable(
-            f"no filter of system calls is known for {platform.machine()}",
-            "Use an x86_64 or aarch64 machine, or another type of sandbox.",
-        )
+    rules = shown.refusals()
     program = _packaged()
     packages = program.parent.parent.parent
     files = {f"etc/{name}": entry for name, entry in etc.entries().items()}
-    files["inside/inner.py"] = etc.Entry(content=_INNER.read_bytes())
+    files["inside/inner.py"] = shown.inner()
     for source in _with_libraries(program):
         name = f"bubblewrap/{source.relative_to(packages)}"
-        files[name] = etc.Entry(content=source.read_bytes(), mode=0o755)
-    digest = hashlib.sha256(msgspec.msgpack.encode(sorted(files.items())))
-    folder = home / "runtime" / digest.hexdigest()[:16]
-    if not folder.is_dir():
-        _write(folder, files)
+        files[name] = shown.Entry(content=source.read_bytes(), mode=0o755)
+    folder = shown.keep(home, files)
     return Runtime(
         folder=str(folder),
         bwrap=str(folder / "bubblewrap" / program.relative_to(packages)),
         python=_python(),
         seccomp=rules,
-    )
-
-
-def unavailable(reason: str, hint: str) -> Environmental:
-    return Environmental(
-        "sandbox_isolation_unavailable",
-        f"The sandbox cannot isolate here: {reason}",
-        hint=hint,
     )
 
 
@@ -98,37 +75,6 @@ def _python() -> str:
         "there is no Python that every user can start",
         "Install the system's python3 (Debian: apt-get install python3-minimal).",
     )
-
-
-def _write(folder: Path, files: Mapping[str, etc.Entry]) -> None:
-    folder.parent.mkdir(mode=0o711, exist_ok=True)
-    folder.parent.chmod(0o711)
-    making = Path(tempfile.mkdtemp(prefix=".making-", dir=folder.parent))
-    try:
-        making.chmod(0o755)
-        for name, entry in files.items():
-            path = making / name
-            _make_folders(making, path.parent)
-            if entry.link:
-                path.symlink_to(entry.link)
-            else:
-                path.write_bytes(entry.content)
-                path.chmod(entry.mode)
-        try:
-            making.rename(folder)
-        except OSError:
-            if not folder.is_dir():
-                raise
-    finally:
-        shutil.rmtree(making, ignore_errors=True)
-
-
-def _make_folders(top: Path, folder: Path) -> None:
-    """Open to all, whatever the server's umask."""
-    if folder != top and not folder.is_dir():
-        _make_folders(top, folder.parent)
-        folder.mkdir()
-        folder.chmod(0o755)
 
 
 def view(runtime: Runtime, *, order: Path, mirror: Path, tools: Sequence[str]) -> arguments.View:

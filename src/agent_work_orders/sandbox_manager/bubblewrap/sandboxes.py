@@ -1,8 +1,8 @@
-"""The local types of sandbox, and one more whose programs run in boxes."""
+"""The local types of sandbox, and those whose programs run in places of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -10,10 +10,10 @@ import msgspec
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Environmental
 from agent_work_orders.repositories.mirrors import Mirrors
-from agent_work_orders.sandbox_manager.bubblewrap.box import Outlets
 from agent_work_orders.sandbox_manager.bubblewrap.boxes import Boxes
-from agent_work_orders.sandbox_manager.bubblewrap.cgroups import Limits
-from agent_work_orders.sandbox_manager.bubblewrap.isolation import isolation_of
+from agent_work_orders.sandbox_manager.inside.limits import Limits
+from agent_work_orders.sandbox_manager.inside.outlets import Outlets
+from agent_work_orders.sandbox_manager.inside.places import Places
 from agent_work_orders.sandbox_manager.local.agent_user import AgentUsers
 from agent_work_orders.sandbox_manager.local.sandbox_folder import Host
 from agent_work_orders.sandbox_manager.local.sandboxes import LocalSandboxes, ProgramsMaker
@@ -43,7 +43,9 @@ class BoxedSandboxes(LocalSandboxes):
         users: AgentUsers | None = None,
         locks: WorkspaceLocks | None = None,
         options: BoxOptions | None = None,
+        beside: Callable[[Path, Host], Mapping[SandboxType, Places]] = lambda _home, _host: {},
     ) -> None:
+        """`beside`: other types whose programs run in places of their own."""
         options = options or BoxOptions()
 
         def further(host: Host) -> Mapping[SandboxType, ProgramsMaker]:
@@ -54,19 +56,29 @@ class BoxedSandboxes(LocalSandboxes):
                 outlets=options.outlets,
                 programs=options.programs,
             )
-            return {"bubblewrap": self.boxes.programs}
+            self._places: dict[SandboxType, Places] = {
+                "bubblewrap": self.boxes,
+                **beside(home.resolve(), host),
+            }
+            return {name: one.programs for name, one in self._places.items()}
 
         super().__init__(home, mirrors, clock, users=users, locks=locks, further=further)
 
     def isolation(self, sandbox_type: SandboxType) -> Isolation:
-        if sandbox_type == "bubblewrap":
-            return isolation_of(self.boxes.cgroups.kind, self.boxes.answered)
-        return super().isolation(sandbox_type)
+        places = self._places.get(sandbox_type)
+        return super().isolation(sandbox_type) if places is None else places.isolation()
 
     async def problem(self, sandbox_type: SandboxType) -> Environmental | None:
-        return await self.boxes.problem() if sandbox_type == "bubblewrap" else None
+        places = self._places.get(sandbox_type)
+        return None if places is None else await places.problem()
 
     async def sweep(self) -> int:
         killed = await super().sweep()
-        self.boxes.cgroups.sweep()
+        for places in self._places.values():
+            await places.sweep()
         return killed
+
+    def close(self) -> None:
+        super().close()
+        for places in self._places.values():
+            places.close()

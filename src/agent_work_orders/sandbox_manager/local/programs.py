@@ -63,7 +63,8 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 class Programs(Protocol):
     @property
     def path(self) -> str:
-        """PATH of the order's programs, unless they are given another."""
+        """PATH of the order's programs, unless they are given another. Empty: that of the place
+        where they run, which only it knows."""
         ...
 
     @property

@@ -1,16 +1,19 @@
 """The program inside of a box that starts what the server asks for. Standard library only, and of
 that only what is built into the interpreter: it starts in 10 ms, where `socket` and `json` take 40.
 
-It is copied into the box's view and run there as a file, never imported by the server.
+It is copied into the box's view and run there as a file, never imported by the server. A container
+is a box too: there the program is the first process, so that the kernel lets nobody inside kill it.
 
     server -- (channel) -- this program, the box's first
                            `- guard   one for each execution
                                 `- the program
 
 Rules:
-- The channel is descriptor 0. A message is one byte with four descriptors: the execution's control
-  socket, then its standard input, output and error. What is to be run follows on the control
-  socket: four bytes of length, then a dict in marshal's version 2.
+- The channel is descriptor 0, or with the word `contained` a socket file that the server listens
+  at; then the filter of system calls is put on here, where bwrap does it otherwise. A message is
+  one byte with four descriptors: the execution's control socket, then its standard input, output
+  and error. What is to be run follows on the control socket: four bytes of length, then a dict in
+  marshal's version 2. An empty PATH in it is the box's own.
 - On the control socket it speaks as `local/supervisor.py` does: JSON lines `started`, `error`,
   `exit`; `T` asks politely, its end kills at once.
 - The guard adopts what its program leaves behind (daemons too) and kills it all before it says how
@@ -37,12 +40,15 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
+PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 SIGINT, SIGKILL, SIGPIPE, SIGTERM = 2, 9, 13, 15
 TIOCSCTTY = 0x540E
 GRACE_S = 2.0
 OUTLET_PORT = 3128
 # Connections that wait to be taken: more than a build opens at once.
 OUTLET_BACKLOG = 256
+CHANNEL, FILTER = "/sandbox/channel", "/sandbox-runtime/filter"
+FILTER_STEP_BYTES, FILTER_MOST_BYTES = 8, 32_768
 FOLDER = posix.O_PATH | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC
 
 _itself = _ctypes.dlopen(None, 0)  # type: ignore[arg-type] # None: this program
@@ -127,7 +133,10 @@ def become(request: dict[str, Any], fds: list[int], report: int) -> NoReturn:
             posix.fchdir(step)
             posix.close(step)
         what = "program"
-        run(request["argv"][0], request["argv"], request["env"])
+        env = request["env"]
+        if env.get("PATH") == "":
+            env["PATH"] = posix.environ[b"PATH"].decode()
+        run(request["argv"][0], request["argv"], env)
     except OSError as error:
         posix.write(report, f"{error.errno or 0} {what}".encode())
     finally:
@@ -274,7 +283,9 @@ def serve(channel: _socket.socket) -> None:
                 posix.close(fds[0])
         try:
             while (pid := posix.waitpid(-1, posix.WNOHANG)[0]) != 0:
-                posix.close(controls.pop(pid))
+                # What a guard that was killed left behind falls to a container's first process.
+                if pid in controls:
+                    posix.close(controls.pop(pid))
         except ChildProcessError:
             continue
 
@@ -288,15 +299,50 @@ def outlet() -> _socket.socket:
     return listener
 
 
-def main() -> None:
-    prctl(PR_SET_DUMPABLE, 0)
+def inherited() -> _socket.socket:
+    """The channel that was descriptor 0."""
     fd = posix.dup(0)
     posix.set_inheritable(fd, False)
     null = posix.open("/dev/null", posix.O_RDWR)
     posix.dup2(null, 0)
-    channel = _socket.socket(fileno=fd)
+    return _socket.socket(fileno=fd)
+
+
+def connected() -> _socket.socket:
+    """The channel that the server waits for."""
+    channel = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM | _socket.SOCK_CLOEXEC)
+    channel.connect(CHANNEL)
+    return channel
+
+
+def refuse() -> None:
+    """From here on the kernel refuses, to this program and all that it starts, what the filter
+    names."""
+    # Not built in, and slow to load; only a container, which takes longer by far, needs it.
+    import ctypes
+
+    fd = posix.open(FILTER, posix.O_RDONLY | posix.O_CLOEXEC)
+    rules = posix.read(fd, FILTER_MOST_BYTES)
+    posix.close(fd)
+    steps = ctypes.create_string_buffer(rules, len(rules))
+    # struct sock_fprog: how many steps, and where they are.
+    size = (len(rules) // FILTER_STEP_BYTES).to_bytes(8, sys.byteorder)
+    place = ctypes.addressof(steps).to_bytes(8, sys.byteorder)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, size + place) != 0:
+        raise OSError(ctypes.get_errno(), "the filter of system calls was not taken")
+
+
+def main() -> None:
+    prctl(PR_SET_DUMPABLE, 0)
+    if "contained" in sys.argv:
+        channel = connected()
+        refuse()
+    else:
+        channel = inherited()
     rights = []
-    if sys.argv[1:] == ["outlet"]:
+    if "outlet" in sys.argv:
         listener = outlet()
         number = listener.fileno().to_bytes(4, sys.byteorder)
         rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, number)]
