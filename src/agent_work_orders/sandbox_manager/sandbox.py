@@ -91,6 +91,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
     sandbox_identifier: str
     order_id: str
+    part: str = ""
     sandbox_type: str
     status: Status
     agent_id: str | None = None
@@ -248,6 +249,12 @@ class Sandbox(Protocol):
         """Keep the present tree under a name in the mirror; returns its sha. Moves nothing."""
         ...
 
+    async def interrupt(self) -> None:
+        """Kill every program that runs inside, also git's. Calls that wait for one see it ended by
+        a signal, or Transient `supervisor_lost`. The only call here for which nobody has to hold
+        the lock: it makes others leave."""
+        ...
+
     async def cleanup(self) -> None:
         """Kill what is left, remove the workspace, record TERMINATED. Repeating is harmless."""
         ...
@@ -271,6 +278,11 @@ class Sandboxes(Protocol):
 
     def open(self, spec: Spec) -> Sandbox:
         """The sandbox of an order; nothing is made before its `setup`."""
+        ...
+
+    async def found(self, order_id: str, part: str = "") -> Sandbox | None:
+        """One that was made before, also by an earlier server, whatever became of it; None when
+        there never was one. Nothing is started for it."""
         ...
 
     async def start(self) -> None:

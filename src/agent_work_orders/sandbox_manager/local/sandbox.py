@@ -186,7 +186,7 @@ class LocalSandbox:
         size = await asyncio.to_thread(descriptor_trees.size_bytes, self._folder.path)
         return msgspec.structs.replace(found, disk_bytes=size)
 
-    async def cleanup(self) -> None:
+    async def interrupt(self) -> None:
         host = self._folder.host
         await self._folder.programs.close()
         # With namespaces of their own all processes of an order are dead already.
@@ -197,6 +197,9 @@ class LocalSandbox:
             sandbox=self._spec.name,
             uids=set() if alone is None else {alone},
         )
+
+    async def cleanup(self) -> None:
+        await self.interrupt()
         self._untouched_at = None
         await asyncio.to_thread(self._folder.remove)
         self._register.index_path(self._spec.name).unlink(missing_ok=True)
@@ -225,6 +228,7 @@ class LocalSandbox:
         record = Record(
             sandbox_identifier=self.sandbox_identifier,
             order_id=self._spec.order_id,
+            part=self._spec.part,
             sandbox_type=self.sandbox_type,
             status=status,
             connection={
