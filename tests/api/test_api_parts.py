@@ -91,7 +91,9 @@ async def test_parts_are_listed(client: Any) -> None:
     assert [(one.name, one.default) for one in found if one.available] == [
         ("git_branch", False),
         ("git_worktree", True),
+        ("bubblewrap", False),
     ]
+    assert {one.name: one.problem for one in found}["git_worktree"] is None
     assert all(one.isolation and one.isolation.network for one in found if one.available)
 
 

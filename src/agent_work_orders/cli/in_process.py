@@ -17,6 +17,8 @@ from agent_work_orders.work_orders import (
     commands,
     find,
     inspect,
+    sandbox_programs,
+    sandboxes,
     steer,
     submit,
     transcript_pages,
@@ -27,7 +29,7 @@ from agent_work_orders.work_orders.read_side import projection
 from agent_work_orders.workflow_engine.definition import parse
 
 if TYPE_CHECKING:
-    from agent_work_orders.cli.client import Json, Verb
+    from agent_work_orders.cli.client import Json, Output, Verb
     from agent_work_orders.cli.door import Door
 
 # More than run beside each other in any terminal; the rest follow when these have ended.
@@ -145,6 +147,18 @@ class LookingInProcess:
     async def tools(self) -> list[Json]:
         return [msgspec.to_builtins(info) for _, info in sorted(self._context.catalogue.items())]
 
+    async def sandboxes(self, **wanted: Any) -> Json:
+        limit, offset = wanted.pop("limit", 50), wanted.pop("offset", 0)
+        if wanted.get("order_id"):
+            wanted["order_id"] = await self.find(wanted["order_id"])
+        asked = sandboxes.Filter(**wanted)
+        return views.sandbox_page(
+            await sandboxes.page(self._context, ME, asked, limit=limit, offset=offset)
+        )
+
+    async def sandbox(self, wanted: str) -> Json:
+        return views.sandbox_shown(await sandboxes.show(self._context, wanted, ME))
+
 
 class InProcess(LookingInProcess):
     def __init__(self, context: LiveContext) -> None:
@@ -206,6 +220,17 @@ class InProcess(LookingInProcess):
             subject_hash=subject_hash,
         )
         return views.approval(decided)
+
+    async def destroy_sandbox(self, wanted: str, *, force: bool) -> Json:
+        done = await sandboxes.destroy(self._live, wanted, ME, force=force)
+        return views.sandbox_destroyed(done)
+
+    async def run_program(
+        self, wanted: str, argv: list[str], timeout_s: float, output: Output
+    ) -> Json:
+        async with sandbox_programs.entered(self._live, wanted, ME, argv) as inside:
+            done = await inside.run(argv, timeout_s, output)
+        return views.program_end(inside, done)
 
     async def going_on(self) -> list[Json]:
         return []

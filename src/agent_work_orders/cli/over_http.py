@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +18,7 @@ from agent_work_orders.cli.patch import Patch
 from agent_work_orders.security import given
 
 if TYPE_CHECKING:
-    from agent_work_orders.cli.client import Json, Verb
+    from agent_work_orders.cli.client import Json, Output, Verb
 
 ORDERS = "/api/agent-work-orders"
 TIMEOUT_S = 30.0
@@ -200,6 +202,47 @@ class OverHttp:
     async def tools(self) -> list[Json]:
         return list((await self._ask("GET", "/api/tools"))["tools"])
 
+    async def sandboxes(self, **wanted: Any) -> Json:
+        query = {
+            ("agent_work_order_id" if name == "order_id" else name): value
+            for name, value in wanted.items()
+        }
+        return await self._ask("GET", "/api/sandboxes", query=query)
+
+    async def sandbox(self, wanted: str) -> Json:
+        return dict((await self._ask("GET", _sandbox(wanted)))["sandbox"])
+
+    async def sandbox_types(self) -> list[Json]:
+        return list((await self._ask("GET", "/api/sandbox-types"))["sandbox_types"])
+
+    async def destroy_sandbox(self, wanted: str, *, force: bool) -> Json:
+        query = {"force": "true" if force else None}
+        return await self._ask("DELETE", _sandbox(wanted), query=query)
+
+    async def run_program(
+        self, wanted: str, argv: list[str], timeout_s: float, output: Output
+    ) -> Json:
+        body = {"argv": argv, "timeout_s": timeout_s}
+        # It may be silent for as long as it runs; who is gone closes the connection.
+        timeout = httpx.Timeout(None, connect=CONNECT_S)
+        asked = self._http.stream("POST", f"{_sandbox(wanted)}/exec", json=body, timeout=timeout)
+        try:
+            async with asked as answer:
+                if not answer.is_success:
+                    await answer.aread()
+                    raise _told(answer.status_code, _document(answer), self._url)
+                async for line in answer.aiter_lines():
+                    said = json.loads(line) if line else {}
+                    if "data" in said:
+                        output(said["stream"], base64.b64decode(said["data"]))
+                    elif "error" in said:
+                        raise _told(int(said["error"]["status"]), said["error"], self._url)
+                    elif "end" in said:
+                        return dict(said["end"])
+        except httpx.HTTPError as error:
+            raise self._unreachable("POST", error) from error
+        raise self._unreachable("POST", httpx.RemoteProtocolError("it ended before the program"))
+
     async def sign_in_link(self) -> Json:
         """A link for a browser: `path` and until when it works."""
         return await self._ask("POST", "/api/session/links")
@@ -315,6 +358,10 @@ def _placed(row: Json, file: str) -> str:
 
 def _order(wanted: str) -> str:
     return f"{ORDERS}/{quote(wanted, safe='')}"
+
+
+def _sandbox(wanted: str) -> str:
+    return f"/api/sandboxes/{quote(wanted, safe='')}"
 
 
 def _inner(answer: Json) -> Json:
