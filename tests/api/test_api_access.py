@@ -56,6 +56,8 @@ NEEDS = {
     ("delete", "/api/sandboxes/{sandbox_id}"): OPERATE,
     ("post", "/sandbox/{sandbox_id}/destroy"): OPERATE,
     ("post", "/api/sandboxes/{sandbox_id}/exec"): OPERATE,
+    ("post", "/api/sandboxes/{sandbox_id}/terminal"): OPERATE,
+    ("post", "/api/terminals/{terminal_id}"): OPERATE,
     ("post", "/api/github/verify-repository"): OPERATE,
     ("post", "/api/keys"): ADMINISTER,
     ("get", "/api/keys"): ADMINISTER,
@@ -85,6 +87,7 @@ def address(path: str, order_id: str, approval_id: str) -> str:
         "agent_work_order_id": order_id, "approval_id": approval_id, "name": "agent_workflow_plan",
         "sha256": "0" * 64, "sha": "0" * 40, "path": "plan", "key_id": "key-none",
         "task_id": order_id, "delivery_id": "none", "sandbox_id": order_id,
+        "terminal_id": "none",
     }  # fmt: skip
     return path.format(**known)
 

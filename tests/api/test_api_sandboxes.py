@@ -285,3 +285,36 @@ async def test_an_order_that_has_not_begun_has_none(
     await problem(await client.get(f"/api/sandboxes/{order_id}"), 404, "sandbox_unknown")
     entered = await client.post(f"/api/sandboxes/{order_id}/exec", json={"argv": ["true"]})
     await problem(entered, 409, "sandbox_not_made")
+
+
+async def test_a_terminal_takes_keys_from_who_opened_it(
+    client: Any, app: Any, as_key: Any, edited: str
+) -> None:
+    script = "stty -echo size; read x; echo got $x; stty size; read y; exit 3"
+    sent = {"argv": ["sh", "-c", script], "rows": 30, "columns": 90}
+    asking = asyncio.ensure_future(client.post(f"/api/sandboxes/{edited}/terminal", json=sent))
+    async with asyncio.timeout(30):
+        while not app.state.terminals:
+            await asyncio.sleep(0.02)
+    [terminal_id] = app.state.terminals
+    path = f"/api/terminals/{terminal_id}"
+    keys = {"keys": base64.b64encode(b"it\n").decode(), "rows": 31, "columns": 91}
+    async with as_key("admin") as other, as_key("viewer") as viewer:
+        await problem(await other.post(path, json=keys), 404, "terminal_unknown")
+        await problem(await viewer.post(path, json=keys), 403, "role_insufficient")
+    assert (await client.post(path, json=keys)).json() == {"taken": True}
+    await client.post(path, json={"keys": base64.b64encode(b"\n").decode()})
+    answer = await asking
+    lines = [json.loads(line) for line in answer.text.splitlines() if line]
+    assert lines[0] == {"terminal": terminal_id} and lines[-1]["end"]["exit_code"] == 3
+    text = b"".join(base64.b64decode(one["data"]) for one in lines[1:-1])
+    assert b"30 90" in text and b"got it" in text and b"31 91" in text
+    await problem(await client.post(path, json=keys), 404, "terminal_unknown")
+
+
+async def test_a_terminal_that_cannot_be_is_refused(client: Any, edited: str) -> None:
+    path = f"/api/sandboxes/{edited}/terminal"
+    for bad in ({"rows": 0}, {"kind": "../x"}, {"argv": []}, {"keys": "?"}):
+        await problem(await client.post(path, json=bad), 422, "request_invalid")
+    none = await client.post(f"/api/sandboxes/{edited}.tests-1/terminal", json={})
+    await problem(none, 404, "order_unknown")

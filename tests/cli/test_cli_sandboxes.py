@@ -6,8 +6,11 @@ import contextlib
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
+import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,6 +18,8 @@ from typing import Any
 import pytest
 
 from agent_work_orders.state_manager import lock
+
+ENTRY = "from agent_work_orders.cli.main import main; main()"
 
 EDITED = """\
 name: edited
@@ -194,6 +199,97 @@ def _until(there: Callable[[], bool]) -> None:
             return
         time.sleep(0.05)
     raise AssertionError("it does not happen")
+
+
+class Typed:
+    """`awo sandbox shell` with a person at its terminal."""
+
+    def __init__(self, awo: Any, *args: str) -> None:
+        self.ours, theirs = pty.openpty()
+        self.seen = ""
+        self._before = termios.tcgetattr(theirs)
+        self.theirs = theirs
+        env = {"AWO_HOME": str(awo.home), "TERM": "xterm", "PYTHONPATH": os.pathsep.join(sys.path)}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", ENTRY, "sandbox", "shell", *args],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env=dict(os.environ) | env,
+            cwd=awo.folder,
+        )
+
+    def __enter__(self) -> Typed:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def until(self, text: str) -> None:
+        while text not in self.seen:
+            ready, _, _ = select.select([self.ours], [], [], 60)
+            assert ready, self.seen
+            self.seen += os.read(self.ours, 65_536).decode("utf-8", "replace")
+
+    def type(self, text: str) -> None:
+        os.write(self.ours, text.encode())
+
+    def end(self) -> int:
+        code = self.process.wait(60)
+        os.set_blocking(self.ours, False)
+        with contextlib.suppress(OSError):
+            while piece := os.read(self.ours, 65_536):
+                self.seen += piece.decode("utf-8", "replace")
+        # As it was before: whoever types next sees what they type.
+        assert termios.tcgetattr(self.theirs) == self._before
+        for fd in (self.ours, self.theirs):
+            os.close(fd)
+        return code
+
+
+@pytest.mark.parametrize("by", ["itself", "server"])
+def test_a_shell_in_a_paused_order(awo: Any, by: str) -> None:
+    order_id = ordered(awo)
+    alone = contextlib.nullcontext()
+    with serving(awo) if by == "server" else alone, Typed(awo, order_id) as shell:
+        shell.until("$ ")
+        shell.type("stty -echo; echo be''gun\n")
+        shell.until("begun")
+        shell.type(
+            "cat new.txt; echo >> new.txt; printf '\\033]0;own''ed\\007go''ing'; sleep 600\n"
+        )
+        shell.until("going")
+        before, shell.seen = shell.seen, ""
+        shell.type("\x03")
+        shell.until("$ ")
+        shell.type("echo al''ive\n")
+        shell.until("alive")
+        if by == "server":
+            refused = awo.inside("sandbox", "destroy", order_id)
+            assert refused.code == 2 and "Somebody works in" in refused.err
+        shell.type("exit 9\n")
+        assert shell.end() == 9
+        assert "made" in before and "owned" not in before + shell.seen
+        kept = awo.inside("sandbox", "exec", order_id, "--", "cat", "new.txt")
+        assert kept.out == "made\n\n"
+    assert awo.left_behind() == []
+
+
+def test_a_shell_ends_with_the_window_of_its_person(awo: Any) -> None:
+    order_id = ordered(awo)
+    with Typed(awo, order_id) as shell:
+        shell.until("$ ")
+        for fd in (shell.ours, shell.theirs):
+            os.close(fd)
+        assert shell.process.wait(60) != 0
+    assert awo.left_behind() == []
+
+
+def test_a_shell_needs_a_terminal(awo: Any) -> None:
+    refused = awo.inside("sandbox", "shell", "wo-aaaa")
+    assert refused.code == 2 and refused.err.startswith("error: A shell needs a terminal")
 
 
 def test_refusals_are_one_line(awo: Any) -> None:

@@ -72,6 +72,7 @@ def create_app(house: House, bound: str = "") -> FastAPI:
     app.state.house = house
     app.state.live_updates = LiveUpdates(context)
     app.state.draining = False
+    app.state.terminals = {}
 
     def paused(pause: Pause, more: int) -> None:
         context.log("", "event_loop_paused", "warning", {**pause.fields(), "more": more})

@@ -11,19 +11,17 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections import deque
+from collections.abc import Awaitable, Callable
 from typing import Literal
 
 import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from agent_work_orders.api import problems, views
+from agent_work_orders.api import problems
 from agent_work_orders.api.views import Json
 from agent_work_orders.errors import AgentWorkOrdersError
 from agent_work_orders.sandbox_manager.sandbox import OUTPUT_LIMIT_BYTES
-from agent_work_orders.security.roles import Caller
-from agent_work_orders.work_orders import sandbox_programs
-from agent_work_orders.work_orders.context import LiveContext
 
 MEDIA_TYPE = "application/x-ndjson"
 HEARTBEAT_S = 15.0
@@ -34,26 +32,37 @@ class Waiting:
     """Pieces that were printed and not sent yet."""
 
     def __init__(self) -> None:
-        self.pieces: deque[tuple[str, bytes]] = deque()
-        self.size_bytes = 0
+        self._pieces: deque[tuple[str, bytes]] = deque()
+        self._size_bytes = 0
         self.left_out_bytes = 0
         self.woken = asyncio.Event()
 
     def put(self, stream: Literal["stdout", "stderr"], piece: bytes) -> None:
-        if self.size_bytes + len(piece) > OUTPUT_LIMIT_BYTES:
+        if self._size_bytes + len(piece) > OUTPUT_LIMIT_BYTES:
             self.left_out_bytes += len(piece)
         else:
-            self.pieces.append((stream, piece))
-            self.size_bytes += len(piece)
+            self._pieces.append((stream, piece))
+            self._size_bytes += len(piece)
+        self.woken.set()
+
+    def say(self, value: Json) -> None:
+        """A line of ours between them."""
+        self._pieces.append(("", line(value)))
         self.woken.set()
 
     def lines(self) -> bytes:
         found = []
-        while self.pieces:
-            stream, piece = self.pieces.popleft()
-            self.size_bytes -= len(piece)
-            found.append(line({"stream": stream, "data": base64.b64encode(piece).decode()}))
+        while self._pieces:
+            stream, piece = self._pieces.popleft()
+            if stream:
+                self._size_bytes -= len(piece)
+                piece = line({"stream": stream, "data": base64.b64encode(piece).decode()})
+            found.append(piece)
         return b"".join(found)
+
+
+Run = Callable[[Waiting], Awaitable[Json]]
+"""Runs the program, and says how it ended."""
 
 
 class ProgramStream(Response):
@@ -61,18 +70,10 @@ class ProgramStream(Response):
 
     media_type = MEDIA_TYPE
 
-    def __init__(
-        self,
-        context: LiveContext,
-        caller: Caller,
-        wanted: str,
-        argv: list[str],
-        timeout_s: float,
-    ) -> None:
+    def __init__(self, run: Run) -> None:
         super().__init__(None, headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
-        self._asked = (context, wanted, caller, argv)
-        self._timeout_s = timeout_s
+        self._run_it = run
         self._waiting = Waiting()
         self._began = False
 
@@ -90,14 +91,9 @@ class ProgramStream(Response):
             raise error
 
     async def _run(self) -> Json:
-        context, wanted, caller, argv = self._asked
         try:
-            async with sandbox_programs.entered(context, wanted, caller, argv) as inside:
-                done = await inside.run(argv, self._timeout_s, self._waiting.put)
-                return {
-                    **views.program_end(inside, done),
-                    "left_out_bytes": self._waiting.left_out_bytes,
-                }
+            end = await self._run_it(self._waiting)
+            return {**end, "left_out_bytes": self._waiting.left_out_bytes}
         finally:
             self._waiting.woken.set()
 

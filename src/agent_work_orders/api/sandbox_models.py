@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Base64Bytes, Field
 
 from agent_work_orders.api.models import Answer
 from agent_work_orders.api.requests import Sent
+from agent_work_orders.sandbox_manager.terminal import KIND, LARGEST_SIDE, TYPED_LIMIT_BYTES
 from agent_work_orders.work_orders.sandbox_programs import (
     ARGUMENT_CHARS,
     ARGUMENTS,
@@ -67,3 +68,23 @@ class ExecRequest(Sent):
         min_length=1, max_length=ARGUMENTS, examples=[["git", "status"]]
     )
     timeout_s: float = Field(TIMEOUT_S, gt=0, le=LONGEST_S)
+
+
+class TerminalRequest(Sent):
+    argv: list[Annotated[str, Field(max_length=ARGUMENT_CHARS)]] | None = Field(
+        None, min_length=1, max_length=ARGUMENTS, description="A shell if left out"
+    )
+    rows: int = Field(24, ge=1, le=LARGEST_SIDE)
+    columns: int = Field(80, ge=1, le=LARGEST_SIDE)
+    kind: str = Field("xterm", pattern=KIND, description="As in TERM")
+    timeout_s: float = Field(LONGEST_S, gt=0, le=LONGEST_S)
+
+
+class TerminalInput(Sent):
+    keys: Base64Bytes = Field(b"", max_length=TYPED_LIMIT_BYTES, description="As base64")
+    rows: int | None = Field(None, ge=1, le=LARGEST_SIDE, description="With `columns`")
+    columns: int | None = Field(None, ge=1, le=LARGEST_SIDE)
+
+
+class TerminalAnswer(Answer):
+    taken: bool = Field(description="False: the program reads nothing, and no more fits")

@@ -20,6 +20,7 @@ from agent_work_orders.errors import Conflict
 from agent_work_orders.state_manager import lock
 
 if TYPE_CHECKING:
+    from agent_work_orders.cli.keyboard import Keyboard
     from agent_work_orders.cli.over_http import OverHttp
 
 Opened = TypeVar("Opened")
@@ -117,6 +118,10 @@ class Client(Looker, Protocol):
         self, wanted: str, argv: list[str], timeout_s: float, output: Output
     ) -> Json:
         """How it ended. `output` is called with what it prints, as it comes."""
+        ...
+
+    async def run_terminal(self, wanted: str, argv: list[str], keyboard: Keyboard) -> Json:
+        """The same with a person at its terminal. No `argv`: a shell."""
         ...
 
     async def going_on(self) -> list[Json]:

@@ -9,6 +9,7 @@ import msgspec
 from agent_work_orders.api import views
 from agent_work_orders.cli.following import needs_person
 from agent_work_orders.cli.patch import Patch
+from agent_work_orders.sandbox_manager.terminal import Terminal
 from agent_work_orders.security.roles import LOCAL_OPERATOR as ME
 from agent_work_orders.state_manager.logbook import LogFilter
 from agent_work_orders.state_manager.records import OrderFilter
@@ -31,6 +32,7 @@ from agent_work_orders.workflow_engine.definition import parse
 if TYPE_CHECKING:
     from agent_work_orders.cli.client import Json, Output, Verb
     from agent_work_orders.cli.door import Door
+    from agent_work_orders.cli.keyboard import Keyboard
 
 # More than run beside each other in any terminal; the rest follow when these have ended.
 MOST_ORDERS = 500
@@ -230,6 +232,19 @@ class InProcess(LookingInProcess):
     ) -> Json:
         async with sandbox_programs.entered(self._live, wanted, ME, argv) as inside:
             done = await inside.run(argv, timeout_s, output)
+        return views.program_end(inside, done)
+
+    async def run_terminal(self, wanted: str, argv: list[str], keyboard: Keyboard) -> Json:
+        argv = argv or list(sandbox_programs.SHELL)
+        async with sandbox_programs.entered(self._live, wanted, ME, argv) as inside:
+            terminal = Terminal(*keyboard.size(), keyboard.show)
+            keyboard.connect(terminal.type, terminal.resize)
+            try:
+                longest_s = sandbox_programs.LONGEST_S
+                done = await inside.attach(argv, terminal, keyboard.kind, longest_s)
+            finally:
+                terminal.close()
+                keyboard.release()
         return views.program_end(inside, done)
 
     async def going_on(self) -> list[Json]:

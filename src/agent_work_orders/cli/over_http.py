@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,12 +12,14 @@ from urllib.parse import quote, unquote, urlsplit
 
 import httpx
 
+from agent_work_orders.cli import programs_over_http
 from agent_work_orders.cli.outcome import FAILED, REFUSED, Again, Told
 from agent_work_orders.cli.patch import Patch
 from agent_work_orders.security import given
 
 if TYPE_CHECKING:
     from agent_work_orders.cli.client import Json, Output, Verb
+    from agent_work_orders.cli.keyboard import Keyboard
 
 ORDERS = "/api/agent-work-orders"
 TIMEOUT_S = 30.0
@@ -223,25 +224,33 @@ class OverHttp:
         self, wanted: str, argv: list[str], timeout_s: float, output: Output
     ) -> Json:
         body = {"argv": argv, "timeout_s": timeout_s}
-        # It may be silent for as long as it runs; who is gone closes the connection.
+        return await programs_over_http.run(self, f"{_sandbox(wanted)}/exec", body, output)
+
+    async def run_terminal(self, wanted: str, argv: list[str], keyboard: Keyboard) -> Json:
+        body = {"argv": argv or None}
+        path = f"{_sandbox(wanted)}/terminal"
+        return await programs_over_http.attach(self, path, body, keyboard)
+
+    async def tell(self, path: str, body: Json) -> Json:
+        return await self._ask("POST", path, body=body)
+
+    async def lines(self, path: str, body: Json) -> AsyncIterator[Json]:
+        """Of an answer that goes on, each an object."""
+        # It may be silent for as long as a program runs; who is gone closes the connection.
         timeout = httpx.Timeout(None, connect=CONNECT_S)
-        asked = self._http.stream("POST", f"{_sandbox(wanted)}/exec", json=body, timeout=timeout)
         try:
-            async with asked as answer:
+            async with self._http.stream("POST", path, json=body, timeout=timeout) as answer:
                 if not answer.is_success:
                     await answer.aread()
                     raise _told(answer.status_code, _document(answer), self._url)
                 async for line in answer.aiter_lines():
                     said = json.loads(line) if line else {}
-                    if "data" in said:
-                        output(said["stream"], base64.b64decode(said["data"]))
-                    elif "error" in said:
+                    if "error" in said:
                         raise _told(int(said["error"]["status"]), said["error"], self._url)
-                    elif "end" in said:
-                        return dict(said["end"])
+                    yield said
+            raise httpx.RemoteProtocolError("it ended before the program")
         except httpx.HTTPError as error:
             raise self._unreachable("POST", error) from error
-        raise self._unreachable("POST", httpx.RemoteProtocolError("it ended before the program"))
 
     async def sign_in_link(self) -> Json:
         """A link for a browser: `path` and until when it works."""

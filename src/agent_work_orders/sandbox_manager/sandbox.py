@@ -10,7 +10,7 @@ Codes: `sandbox_setup_failed`, `sandbox_lost` (the workspace is gone), `sandbox_
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -257,6 +257,24 @@ class Sandbox(Protocol):
 
     async def cleanup(self) -> None:
         """Kill what is left, remove the workspace, record TERMINATED. Repeating is harmless."""
+        ...
+
+
+@runtime_checkable
+class Attachable(Protocol):
+    """What a sandbox can do whose programs may have a terminal; not every type can."""
+
+    async def attach(
+        self,
+        argv: Sequence[str],
+        terminal: int,
+        *,
+        env: Mapping[str, str] | None = None,
+        timeout_s: float,
+    ) -> Execution:
+        """As `execute`, in the same lock, with the descriptor of a terminal as stdin, stdout and
+        stderr, which is the program's controlling terminal then. It stays the caller's, as what
+        is printed does: the `Execution` has none of it."""
         ...
 
 

@@ -13,7 +13,14 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from agent_work_orders.errors import BadRequest, Conflict
-from agent_work_orders.sandbox_manager.sandbox import Execution, Output, Sandbox, sandbox_name
+from agent_work_orders.sandbox_manager.sandbox import (
+    Attachable,
+    Execution,
+    Output,
+    Sandbox,
+    sandbox_name,
+)
+from agent_work_orders.sandbox_manager.terminal import Terminal
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.tools.workspaces import spec_of
@@ -29,6 +36,7 @@ ARGUMENT_CHARS = 65_536
 TIMEOUT_S = 300.0
 LONGEST_S = 86_400.0
 AUDITED_CHARS = 500
+SHELL = ("sh", "-c", "command -v bash >/dev/null && exec bash -i; exec sh -i")
 
 
 class Inside(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +49,20 @@ class Inside(msgspec.Struct, frozen=True, kw_only=True):
 
     async def run(self, argv: Sequence[str], timeout_s: float, output: Output) -> Execution:
         return await self.sandbox.execute(list(argv), timeout_s=timeout_s, on_output=output)
+
+    async def attach(
+        self, argv: Sequence[str], terminal: Terminal, kind: str, timeout_s: float
+    ) -> Execution:
+        """With a person at its terminal, of a kind as in TERM. Conflict `terminal_unavailable`."""
+        if not isinstance(self.sandbox, Attachable):
+            raise Conflict(
+                "terminal_unavailable",
+                f"A sandbox of type {self.sandbox.sandbox_type} gives no terminal",
+                hint="`awo sandbox exec ORDER PROGRAM` runs one program without.",
+            )
+        return await self.sandbox.attach(
+            list(argv), terminal.program_end, env={"TERM": kind}, timeout_s=timeout_s
+        )
 
 
 @asynccontextmanager

@@ -817,6 +817,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sandboxes/{sandbox_id}/terminal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open Terminal
+         * @description Run a shell, or another program, with a terminal.
+         *
+         *     As `exec`; the first line is `{"terminal": "<id>"}`, to which keys are sent.
+         */
+        post: operations["open_terminal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/terminals/{terminal_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Type Into Terminal
+         * @description Keys that were typed, or the window's new size. Only for who opened it.
+         */
+        post: operations["type_into_terminal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/commands": {
         parameters: {
             query?: never;
@@ -3014,6 +3056,60 @@ export interface components {
             /** Model */
             model: string | null;
         };
+        /** TerminalAnswer */
+        TerminalAnswer: {
+            /**
+             * Taken
+             * @description False: the program reads nothing, and no more fits
+             */
+            taken: boolean;
+        };
+        /** TerminalInput */
+        TerminalInput: {
+            /**
+             * Keys
+             * Format: base64
+             * @description As base64
+             * @default
+             */
+            keys: string;
+            /**
+             * Rows
+             * @description With `columns`
+             */
+            rows?: number | null;
+            /** Columns */
+            columns?: number | null;
+        };
+        /** TerminalRequest */
+        TerminalRequest: {
+            /**
+             * Argv
+             * @description A shell if left out
+             */
+            argv?: string[] | null;
+            /**
+             * Rows
+             * @default 24
+             */
+            rows: number;
+            /**
+             * Columns
+             * @default 80
+             */
+            columns: number;
+            /**
+             * Kind
+             * @description As in TERM
+             * @default xterm
+             */
+            kind: string;
+            /**
+             * Timeout S
+             * @default 86400
+             */
+            timeout_s: number;
+        };
         /** TestPipelineTask */
         TestPipelineTask: {
             repository: components["schemas"]["PipelineRepository"];
@@ -4770,6 +4866,77 @@ export interface operations {
                 };
                 content: {
                     "application/x-ndjson": string;
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    open_terminal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of a sandbox; or the id of an order, or any unique beginning of one: then the sandbox of its agents */
+                sandbox_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TerminalRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    type_into_terminal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                terminal_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TerminalInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TerminalAnswer"];
                 };
             };
             /** @description What went wrong, as application/problem+json */

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import msgspec
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from agent_work_orders import ids
 from agent_work_orders.api import sandbox_models as models
 from agent_work_orders.api import views
-from agent_work_orders.api.program_stream import MEDIA_TYPE, ProgramStream
+from agent_work_orders.api.program_stream import MEDIA_TYPE, ProgramStream, Waiting
 from agent_work_orders.api.request_parts import Limit50, Offset, caller_of, context_of
+from agent_work_orders.errors import NotFound
+from agent_work_orders.sandbox_manager.terminal import Terminal
 from agent_work_orders.work_orders import find, keys, sandboxes
+from agent_work_orders.work_orders import sandbox_programs as programs
 
 router = APIRouter(tags=["sandboxes"])
 
@@ -113,6 +118,71 @@ async def run_in_sandbox(
     Each line of the answer is an object: `{"stream", "data"}` (base64), at last `{"end": {…}}`
     with its exit code. When whoever asked goes away, the program is killed.
     """
-    return ProgramStream(
-        context_of(request), caller_of(request), sandbox_id, body.argv, body.timeout_s
-    )
+    context, caller = context_of(request), caller_of(request)
+
+    async def run(waiting: Waiting) -> views.Json:
+        async with programs.entered(context, sandbox_id, caller, body.argv) as inside:
+            done = await inside.run(body.argv, body.timeout_s, waiting.put)
+            return views.program_end(inside, done)
+
+    return ProgramStream(run)
+
+
+@router.post(
+    "/api/sandboxes/{sandbox_id}/terminal",
+    response_class=Response,
+    responses={200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}},
+)
+async def open_terminal(
+    request: Request, sandbox_id: SandboxId, body: models.TerminalRequest
+) -> Response:
+    """Run a shell, or another program, with a terminal.
+
+    As `exec`; the first line is `{"terminal": "<id>"}`, to which keys are sent.
+    """
+    context, caller = context_of(request), caller_of(request)
+    terminals: dict[str, OpenTerminal] = request.app.state.terminals
+    argv = body.argv or list(programs.SHELL)
+
+    async def run(waiting: Waiting) -> views.Json:
+        async with programs.entered(context, sandbox_id, caller, argv) as inside:
+            terminal_id = ids.new_id("terminal")
+
+            def heard(piece: bytes) -> None:
+                waiting.put("stdout", piece)
+
+            terminal = Terminal(body.rows, body.columns, heard)
+            terminals[terminal_id] = OpenTerminal(caller.name, terminal)
+            waiting.say({"terminal": terminal_id})
+            try:
+                done = await inside.attach(argv, terminal, body.kind, body.timeout_s)
+            finally:
+                del terminals[terminal_id]
+                terminal.close()
+            return views.program_end(inside, done)
+
+    return ProgramStream(run)
+
+
+@router.post("/api/terminals/{terminal_id}", response_model=models.TerminalAnswer)
+async def type_into_terminal(
+    request: Request,
+    terminal_id: Annotated[str, Path(max_length=80)],
+    body: models.TerminalInput,
+) -> Response:
+    """Keys that were typed, or the window's new size. Only for who opened it."""
+    caller_of(request).need("operate")
+    found: OpenTerminal | None = request.app.state.terminals.get(terminal_id)
+    if found is None or found.opened_by != caller_of(request).name:
+        raise NotFound(
+            "terminal_unknown", "There is no such terminal", hint="Its program may have ended."
+        )
+    if body.rows is not None and body.columns is not None:
+        found.terminal.resize(body.rows, body.columns)
+    taken = found.terminal.type(body.keys) if body.keys else True
+    return views.answer({"taken": taken})
+
+
+class OpenTerminal(msgspec.Struct, frozen=True):
+    opened_by: str
+    terminal: Terminal

@@ -191,6 +191,39 @@ def execute(
     raise typer.Exit(printed.exit_code(done))
 
 
+@app.command("shell")
+@guarded
+def shell(
+    order: options.Order,
+    argv: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[-- ARGV…]", help="Another program than a shell."),
+    ] = None,
+    home: options.Home = None,
+    url: options.Url = None,
+) -> None:
+    """Open a terminal in an order's sandbox, as its agents' user. Exits as the shell does.
+
+    While no task of the order works in it: pause the order first. Tasks wait until you leave. Of an
+    order whose sandbox is gone one is made of what is kept of its work, and is removed when you
+    leave.
+    """
+    from agent_work_orders.cli import client as clients
+    from agent_work_orders.cli import program_output as printed
+    from agent_work_orders.cli.keyboard import Keyboard
+
+    keyboard = Keyboard()
+
+    async def ask() -> Json:
+        place = clients.Target(home=home, url=url)
+        async with clients.acting(place, None, hands=False) as client:
+            return await client.run_terminal(order, argv or [], keyboard)
+
+    done = wait_for(ask)
+    printed.tell(done, 0)
+    raise typer.Exit(printed.exit_code(done))
+
+
 @app.command("matrix")
 @guarded
 def matrix(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -122,6 +124,30 @@ class LocalSandbox:
             idle_s=idle_s,
             on_output=on_output,
             cwd=cwd,
+        )
+
+    async def attach(
+        self,
+        argv: Sequence[str],
+        terminal: int,
+        *,
+        env: Mapping[str, str] | None = None,
+        timeout_s: float,
+    ) -> Execution:
+        self._use(self._active())
+        self._untouched_at = None
+        with contextlib.suppress(PermissionError):  # whoever is not root has one user for all
+            os.fchown(terminal, self._folder.user.uid, -1)
+        return await self._folder.run(
+            # What starts it leads a session already, without a terminal: a new one takes it.
+            ["setsid", "--ctty", "--wait", *argv],
+            stdin=b"",
+            env=env or {},
+            timeout_s=timeout_s,
+            idle_s=None,
+            on_output=None,
+            cwd=".",
+            terminal=terminal,
         )
 
     async def read_file(self, path: str, *, limit_bytes: int = 1_048_576) -> bytes:

@@ -10,8 +10,9 @@ import pytest
 
 from agent_work_orders.errors import Environmental, NotFound, Refused, TooLarge, Transient
 from agent_work_orders.ids import new_order_id
-from agent_work_orders.sandbox_manager.sandbox import Sandbox, Sandboxes, Spec
+from agent_work_orders.sandbox_manager.sandbox import Attachable, Sandbox, Sandboxes, Spec
 from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
+from agent_work_orders.sandbox_manager.terminal import Terminal
 
 AUTHOR = "Test Agent <agent@example.invalid>"
 AT_MS = 1_700_000_000_000
@@ -128,6 +129,30 @@ class SandboxContract:
                 assert cut_off.code == "supervisor_lost"
         await sandbox.interrupt()
         assert (await sandbox.execute(["./run.sh"])).stdout == b"ran\n"
+
+    async def test_a_program_may_have_a_terminal(self, bench: Bench) -> None:
+        sandbox = await ready(bench)
+        if not isinstance(sandbox, Attachable):
+            return  # refused to whoever asks for one
+        seen = bytearray()
+        asked = asyncio.Event()
+
+        def heard(piece: bytes) -> None:
+            seen.extend(piece)
+            if b"ready" in seen:
+                asked.set()
+
+        terminal = Terminal(31, 97, heard)
+        script = "stty size; trap 'echo cut; exit 6' INT; echo ready; read x; echo never"
+        program = sandbox.attach(["/bin/sh", "-c", script], terminal.program_end, timeout_s=60)
+        running = asyncio.create_task(program)
+        async with asyncio.timeout(60):
+            await asked.wait()
+            assert terminal.type(b"\x03")
+            done = await running
+        terminal.close()
+        assert (done.ended, done.exit_code, done.stdout) == ("exited", 6, b"")
+        assert bytes(seen).startswith(b"31 97\r\n") and b"cut" in seen and b"never" not in seen
 
     async def test_setup_of_a_missing_commit_fails_and_says_so(self, bench: Bench) -> None:
         spec = order(bench)
