@@ -257,9 +257,9 @@ def test_a_shell_in_a_paused_order(awo: Any, by: str) -> None:
         shell.until("$ ")
         shell.type("stty -echo; echo be''gun\n")
         shell.until("begun")
-        shell.type(
-            "cat new.txt; echo >> new.txt; printf '\\033]0;own''ed\\007go''ing'; sleep 600\n"
-        )
+        shell.type("cat new.txt; echo >> new.txt; printf '\\033]0;own''ed\\007'\n")
+        # Said by the program that is cut off, so that it has the terminal by then.
+        shell.type("sh -c 'echo go\"\"ing; exec sleep 600'\n")
         shell.until("going")
         before, shell.seen = shell.seen, ""
         shell.type("\x03")
