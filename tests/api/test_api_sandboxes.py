@@ -288,13 +288,13 @@ async def test_an_order_that_has_not_begun_has_none(
 
 
 async def test_a_terminal_takes_keys_from_who_opened_it(
-    client: Any, app: Any, as_key: Any, edited: str
+    client: Any, app: Any, house: House, as_key: Any, edited: str
 ) -> None:
-    script = "stty -echo size; read x; echo got $x; stty size; read y; exit 3"
+    script = "stty -echo size; echo > ready; read x; echo got $x; stty size; read y; exit 3"
     sent = {"argv": ["sh", "-c", script], "rows": 30, "columns": 90}
     asking = asyncio.ensure_future(client.post(f"/api/sandboxes/{edited}/terminal", json=sent))
     async with asyncio.timeout(30):
-        while not app.state.terminals:
+        while not (house.settings.home / "workspaces" / edited / "repo/ready").exists():
             await asyncio.sleep(0.02)
     [terminal_id] = app.state.terminals
     path = f"/api/terminals/{terminal_id}"

@@ -33,6 +33,8 @@ tasks:
     uses: agent.prompt
     with: {prompt: Go}
 """
+MUCH = 40_000_000
+"""Several times what a server keeps for a slow reader."""
 HOSTILE = r"printf '\033]0;owned\007\033[2J\342\200\256x\n'; printf '\033[8mhidden\n' >&2"
 
 
@@ -119,6 +121,8 @@ def test_programs_run_inside(awo: Any, by: str) -> None:
         )
         assert whole.code == 3
         assert (whole.json["stdout"], whole.json["exit_code"]) == ("o\n", 3)
+        much = awo.inside("sandbox", "exec", order_id, "--", "head", "-c", f"{MUCH}", "/dev/zero")
+        assert (much.code, len(much.out), much.err) == (0, MUCH, "")
         missing = awo.inside("sandbox", "exec", order_id, "--", "no-such-program")
         assert missing.code == 1 and missing.err.startswith("error: ")
         assert missing.err.count("\n") == 1

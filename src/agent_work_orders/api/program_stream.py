@@ -2,8 +2,8 @@
 
 `{"stream": "stdout", "data": "<base64>"}` for each piece, then one
 `{"end": {"ended", "exit_code", "signal", "left_out_bytes", …}}`, or `{"error": {…}}` when it can no
-longer be told with a status. A reader that takes too little loses pieces, which are counted, and
-costs no memory. One that leaves ends the program.
+longer be told with a status. A program waits for a reader that takes too little; what a type of
+sandbox cannot hold back is left out and counted. One that leaves ends the program.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ MEDIA_TYPE = "application/x-ndjson"
 HEARTBEAT_S = 15.0
 """In silence an empty line comes, so that nobody between takes the connection for dead."""
 
+ENOUGH_BYTES = 1_048_576
+"""So much waits for a slow reader; then the program waits too."""
+
 
 class Waiting:
     """Pieces that were printed and not sent yet."""
@@ -35,15 +38,21 @@ class Waiting:
         self._pieces: deque[tuple[str, bytes]] = deque()
         self._size_bytes = 0
         self.left_out_bytes = 0
+        self._fewer: asyncio.Future[None] | None = None
         self.woken = asyncio.Event()
 
-    def put(self, stream: Literal["stdout", "stderr"], piece: bytes) -> None:
+    def put(self, stream: Literal["stdout", "stderr"], piece: bytes) -> asyncio.Future[None] | None:
         if self._size_bytes + len(piece) > OUTPUT_LIMIT_BYTES:
             self.left_out_bytes += len(piece)
         else:
             self._pieces.append((stream, piece))
             self._size_bytes += len(piece)
         self.woken.set()
+        if self._size_bytes < ENOUGH_BYTES:
+            return None
+        if self._fewer is None or self._fewer.done():
+            self._fewer = asyncio.get_running_loop().create_future()
+        return self._fewer
 
     def say(self, value: Json) -> None:
         """A line of ours between them."""
@@ -58,6 +67,8 @@ class Waiting:
                 self._size_bytes -= len(piece)
                 piece = line({"stream": stream, "data": base64.b64encode(piece).decode()})
             found.append(piece)
+        if self._fewer is not None and not self._fewer.done():
+            self._fewer.set_result(None)
         return b"".join(found)
 
 

@@ -9,6 +9,7 @@ Codes: `sandbox_setup_failed`, `sandbox_lost` (the workspace is gone), `sandbox_
 
 from __future__ import annotations
 
+from asyncio import Future
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -136,8 +137,10 @@ class WayOut(msgspec.Struct, frozen=True, kw_only=True):
     services: Mapping[str, Service] = {}
 
 
-Output = Callable[[Literal["stdout", "stderr"], bytes], None]
-"""Called on the event loop with each chunk as it comes; must return quickly."""
+Output = Callable[[Literal["stdout", "stderr"], bytes], Future[None] | None]
+"""Called on the event loop with each chunk as it comes; must return quickly. With a future it asks
+for no more of that stream before the future is done: the program waits then. Some more may come all
+the same, at the end at least."""
 
 
 class Sandbox(Protocol):

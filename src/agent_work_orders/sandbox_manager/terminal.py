@@ -29,12 +29,16 @@ def kind_of(said: str) -> str:
 
 
 class Terminal:
-    def __init__(self, rows: int, columns: int, output: Callable[[bytes], None]) -> None:
-        """`output` is called on the event loop with what comes, and must return quickly."""
+    def __init__(
+        self, rows: int, columns: int, output: Callable[[bytes], asyncio.Future[None] | None]
+    ) -> None:
+        """`output` is called on the event loop with what comes, and must return quickly; with a
+        future it asks for no more before that is done."""
         self._ours, self.program_end = os.openpty()
         os.set_blocking(self._ours, False)
         self._output = output
         self._typed = bytearray()
+        self._open = True
         self._loop = asyncio.get_running_loop()
         self.resize(rows, columns)
         self._loop.add_reader(self._ours, self._hear)
@@ -53,6 +57,7 @@ class Terminal:
 
     def close(self) -> None:
         """What was printed to the end is heard first."""
+        self._open = False
         for _ in range(LAST_READS):
             if not self._hear():
                 break
@@ -63,9 +68,16 @@ class Terminal:
 
     def _hear(self) -> bool:
         with contextlib.suppress(BlockingIOError):
-            self._output(os.read(self._ours, CHUNK_BYTES))
+            fewer = self._output(os.read(self._ours, CHUNK_BYTES))
+            if self._open and fewer is not None and not fewer.done():
+                self._loop.remove_reader(self._ours)
+                fewer.add_done_callback(self._go_on)
             return True
         return False
+
+    def _go_on(self, _fewer: asyncio.Future[None]) -> None:
+        if self._open:
+            self._loop.add_reader(self._ours, self._hear)
 
     def _give(self) -> None:
         with contextlib.suppress(BlockingIOError):

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import get_args
 
 import msgspec
 
@@ -32,7 +31,6 @@ from agent_work_orders.work_orders import find, inspect
 from agent_work_orders.work_orders.context import Context, LiveContext
 
 THERE: tuple[Status, ...] = ("PROVISIONING", "ACTIVE")
-STATUSES: tuple[Status, ...] = get_args(Status)
 LEAVE_WITHIN_S = 20.0
 """A task whose programs were killed says what came of it, and keeps its files, in seconds."""
 INTERRUPTED_AGAIN_S = 2.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 import msgspec
@@ -148,8 +149,8 @@ async def open_terminal(
         async with programs.entered(context, sandbox_id, caller, argv) as inside:
             terminal_id = ids.new_id("terminal")
 
-            def heard(piece: bytes) -> None:
-                waiting.put("stdout", piece)
+            def heard(piece: bytes) -> asyncio.Future[None] | None:
+                return waiting.put("stdout", piece)
 
             terminal = Terminal(body.rows, body.columns, heard)
             terminals[terminal_id] = OpenTerminal(caller.name, terminal)

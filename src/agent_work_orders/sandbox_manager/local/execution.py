@@ -140,11 +140,22 @@ class _Running:
         self.captures[name].add(chunk)
         if self._on_output is not None:
             try:
-                self._on_output("stdout" if name == "stdout" else "stderr", chunk)
+                wanted = self._on_output("stdout" if name == "stdout" else "stderr", chunk)
+                if wanted is not None and not wanted.done():
+                    self._pause(fd, wanted)
             except Exception as problem:  # noqa: BLE001 - a loop callback: kept, raised by watch()
                 self._on_output = None
                 self._problem = problem
                 self._over.set()
+
+    def _pause(self, fd: int, until: asyncio.Future[None]) -> None:
+        self._loop.remove_reader(fd)
+
+        def go_on(_until: asyncio.Future[None]) -> None:
+            if fd in self._pipes:
+                self._loop.add_reader(fd, self._hear, fd)
+
+        until.add_done_callback(go_on)
 
     def _told(self) -> None:
         assert self._control is not None
