@@ -50,6 +50,14 @@ NEEDS = {
     ("get", "/api/tools"): READ,
     ("get", "/api/available-agents"): READ,
     ("get", "/api/sandbox-types"): READ,
+    ("get", "/api/sandboxes"): READ,
+    ("get", "/sandbox/list"): READ,
+    ("get", "/api/sandboxes/{sandbox_id}"): READ,
+    ("delete", "/api/sandboxes/{sandbox_id}"): OPERATE,
+    ("post", "/sandbox/{sandbox_id}/destroy"): OPERATE,
+    ("post", "/api/sandboxes/{sandbox_id}/exec"): OPERATE,
+    ("post", "/api/sandboxes/{sandbox_id}/terminal"): OPERATE,
+    ("post", "/api/terminals/{terminal_id}"): OPERATE,
     ("post", "/api/github/verify-repository"): OPERATE,
     ("post", "/api/keys"): ADMINISTER,
     ("get", "/api/keys"): ADMINISTER,
@@ -66,7 +74,11 @@ NEEDS = {
     ("get", "/status"): READ,
 }
 ROLES = (READ, OPERATE, APPROVE, ADMINISTER)
-OF_AN_ORDER = [key for key in NEEDS if "{agent_work_order_id}" in key[1] or "{task_id}" in key[1]]
+OF_AN_ORDER = [
+    key
+    for key in NEEDS
+    if "{agent_work_order_id}" in key[1] or "{task_id}" in key[1] or "{sandbox_id}" in key[1]
+]
 OF_AN_APPROVAL = [key for key in NEEDS if "{approval_id}" in key[1]]
 
 
@@ -74,7 +86,8 @@ def address(path: str, order_id: str, approval_id: str) -> str:
     known = {
         "agent_work_order_id": order_id, "approval_id": approval_id, "name": "agent_workflow_plan",
         "sha256": "0" * 64, "sha": "0" * 40, "path": "plan", "key_id": "key-none",
-        "task_id": order_id, "delivery_id": "none",
+        "task_id": order_id, "delivery_id": "none", "sandbox_id": order_id,
+        "terminal_id": "none",
     }  # fmt: skip
     return path.format(**known)
 
@@ -94,6 +107,8 @@ def body(method: str, path: str, order_id: str, order_body: Any) -> Any:
             return {"agent_work_order_id": order_id, "prompt_text": "Go on"}
         case "override":
             return {"action": "skip"}
+        case "exec":
+            return {"argv": ["true"]}
         case "validate":
             return {"source": "name: x\ntasks: {}\n"}
         case "verify-repository":

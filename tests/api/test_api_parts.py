@@ -91,6 +91,7 @@ async def test_parts_are_listed(client: Any) -> None:
     found = administration_models.SandboxTypeList.model_validate(types).sandbox_types
     available = [(one.name, one.default) for one in found if one.available]
     assert available == [(name, name == "git_worktree") for name in SANDBOX_TYPES]
+    assert {one.name: one.problem for one in found}["git_worktree"] is None
     assert all(one.isolation and one.isolation.network for one in found if one.available)
 
 

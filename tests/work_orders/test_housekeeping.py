@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 from pathlib import Path
 
@@ -13,8 +14,10 @@ from site_bench import IDLE, Site
 from agent_work_orders.bootstrap.duties import IDEMPOTENCY_KEEP_MS
 from agent_work_orders.cli import checkup
 from agent_work_orders.sandbox_manager.local import descriptor_trees
+from agent_work_orders.security.roles import LOCAL_OPERATOR
 from agent_work_orders.settings import load
 from agent_work_orders.state_manager.sqlite.database import DATABASE_NAME
+from agent_work_orders.work_orders import inspect
 
 
 async def test_what_cannot_be_removed_is_logged_and_shown_by_doctor(
@@ -102,3 +105,37 @@ async def test_the_limit_on_silence_reaches_agents(folder: Path) -> None:
         order_id = await site.submit(agent={"name": "scripted", "script": IDLE})
         record = await site.until(order_id, "failed")
     assert record.error_code == "agent_timeout"
+
+
+EDITED = """
+name: edited
+tasks:
+  edit: {uses: sandbox.exec, with: {argv: [sh, -c, "echo edited >> README.md"]}}
+  ask:
+    needs: [edit]
+    approval: {message: Go on?}
+    uses: agent.prompt
+    with: {prompt: Do it}
+"""
+
+
+@pytest.mark.parametrize("kept", [True, False])
+async def test_an_expired_sandbox_goes_only_when_its_files_are_kept(site: Site, kept: bool) -> None:
+    order_id = await site.submit(workflow_type=None, workflow_source=EDITED)
+    await site.until(order_id, "waiting")
+    await site.stop()
+    entry = site.home / "sandboxes" / f"{order_id}.json"
+    known = json.loads(entry.read_text())
+    known["record"]["expires_at_ms"] = 1
+    entry.write_text(json.dumps(known))
+    workspace = site.home / "workspaces" / order_id
+    [mirror] = (site.home / "mirrors").glob("*.git")
+    if not kept:
+        mirror.rename(mirror.with_suffix(".away"))
+    await site.start()
+    assert workspace.exists() is not kept
+    if kept:
+        made, _ = await inspect.patch(site.context, order_id, LOCAL_OPERATOR)
+        assert b"+edited" in made.text
+    else:
+        assert (workspace / "repo/README.md").read_text() == "hello\nedited\n"

@@ -76,9 +76,11 @@ class IsolationText(Answer):
 
 class SandboxType(Answer):
     name: str
-    available: bool
+    available: bool = Field(description="Whether there is such a type")
     default: bool
     isolation: IsolationText | None
+    problem: str | None = Field(description="Why none can be made here; null when one can")
+    hint: str | None
 
 
 class SandboxTypeList(Answer):

@@ -28,6 +28,7 @@ from agent_work_orders.api.routes import (
     orders,
     parts,
     pipeline_tasks,
+    sandboxes,
     session,
     status,
     steering,
@@ -53,6 +54,7 @@ ROUTERS = (
     pipeline_tasks.router,
     approvals.router,
     parts.router,
+    sandboxes.router,
     commands.router,
     administration.router,
     github.router,
@@ -70,6 +72,7 @@ def create_app(house: House, bound: str = "") -> FastAPI:
     app.state.house = house
     app.state.live_updates = LiveUpdates(context)
     app.state.draining = False
+    app.state.terminals = {}
 
     def paused(pause: Pause, more: int) -> None:
         context.log("", "event_loop_paused", "warning", {**pause.fields(), "more": more})

@@ -3,6 +3,7 @@ this is the hot path of lists, creation and live events."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -10,6 +11,8 @@ import msgspec
 from agent_work_orders.clock import iso
 from agent_work_orders.github_integration.local_forge import Review, texts
 from agent_work_orders.repositories.history import Commit, CommitDetail, Progress
+from agent_work_orders.sandbox_manager.sandbox import Execution
+from agent_work_orders.sandbox_manager.sandbox_types import PLANNED_TYPES
 from agent_work_orders.state_manager.approvals import ApprovalRecord
 from agent_work_orders.state_manager.artifacts import Artifact
 from agent_work_orders.state_manager.audit import AuditRow
@@ -19,6 +22,9 @@ from agent_work_orders.state_manager.logbook import LogEntry
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.state_manager.versions import WorkflowVersion
 from agent_work_orders.tools import commit_message
+from agent_work_orders.work_orders.sandbox_programs import Inside
+from agent_work_orders.work_orders.sandboxes import Destroyed, Seen, Shown, TypeRow
+from agent_work_orders.work_orders.sandboxes import Page as SandboxPage
 from agent_work_orders.work_orders.transcript_pages import Page
 from agent_work_orders.work_orders.workflows import Known
 from agent_work_orders.workflow_engine.plan import Body, Plan
@@ -260,6 +266,79 @@ def session(identity: Identity) -> Json:
         "repositories": None if caller.repositories is None else list(caller.repositories),
         "expires_at": None if own is None else iso(own.expires_at_ms),
     }
+
+
+def sandbox(seen: Seen) -> Json:
+    one = seen.record
+    address = f"/api/sandboxes/{one.sandbox_identifier}"
+    runs_programs = one.status == "ACTIVE" and not one.part
+    return {
+        "id": one.sandbox_identifier,
+        "agent_work_order_id": one.order_id,
+        "part": one.part,
+        "sandbox_type": one.sandbox_type,
+        "repository": seen.repository or None,
+        "status": one.status,
+        "in_use": seen.in_use,
+        "agent_id": one.agent_id,
+        "task_id": one.task_id or one.order_id,
+        "container_id": one.container_id,
+        # Nothing listens inside: programs are run through us.
+        "connection_details": {"exec_url": f"{address}/exec"} if runs_programs else {},
+        "created_at": iso(one.created_at_ms),
+        "expires_at": iso(one.expires_at_ms),
+    }
+
+
+def sandbox_shown(shown: Shown) -> Json:
+    more = {"head_sha": shown.head_sha, "disk_bytes": shown.disk_bytes}
+    return sandbox(shown.seen) | more
+
+
+def sandbox_page(page: SandboxPage) -> Json:
+    return {
+        "sandboxes": [sandbox(one) for one in page.sandboxes],
+        "total_count": page.total_count,
+        "has_more": page.has_more,
+    }
+
+
+def sandbox_destroyed(done: Destroyed) -> Json:
+    said = "Sandbox already terminated" if done.already else "Sandbox terminated successfully"
+    return {"message": said, "kept_sha": done.kept_sha, "sandbox": sandbox(done.seen)}
+
+
+def program_end(inside: Inside, done: Execution) -> Json:
+    return {
+        "agent_work_order_id": inside.order_id,
+        "sandbox_identifier": inside.sandbox.sandbox_identifier,
+        "temporary": inside.temporary,
+        "ended": done.ended,
+        "exit_code": done.exit_code,
+        "signal": done.signal,
+        "duration_s": round(done.duration_s, 3),
+        "left_out_bytes": 0,
+    }
+
+
+def sandbox_types(rows: Sequence[TypeRow], default: str) -> list[Json]:
+    """Those that there are, and those that are only named yet."""
+    there = [
+        {
+            "name": row.name,
+            "available": True,
+            "default": row.name == default,
+            "isolation": msgspec.to_builtins(row.isolation),
+            "problem": row.problem,
+            "hint": row.hint,
+        }
+        for row in rows
+    ]
+    missing = dict.fromkeys(("isolation", "problem", "hint"))
+    later = [
+        {"name": name, "available": False, "default": False, **missing} for name in PLANNED_TYPES
+    ]
+    return there + later
 
 
 def delivery(row: DeliveryRecord) -> Json:

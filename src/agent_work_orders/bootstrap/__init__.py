@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agent_work_orders.bootstrap.house import House, open_house
-    from agent_work_orders.bootstrap.looking import open_archive, open_upkeep
+    from agent_work_orders.bootstrap.looking import open_archive, open_trial, open_upkeep
 
-__all__ = ["House", "open_archive", "open_house", "open_upkeep"]
+__all__ = ["House", "open_archive", "open_house", "open_trial", "open_upkeep"]
 
 _PLACES = {
     "House": "house",
     "open_archive": "looking",
     "open_house": "house",
+    "open_trial": "looking",
     "open_upkeep": "looking",
 }
 

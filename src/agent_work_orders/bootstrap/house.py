@@ -80,6 +80,7 @@ async def open_house(
         known = around.context(settings, store, engine, clock, log, redactor.text)
         context = LiveContext(
             **{**msgspec.structs.asdict(known), "runs": engine},
+            workspaces=workspaces,
             github=None if github is None else _link(github),
         )
         background = duties(settings, context, workspaces)

@@ -10,10 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from agent_work_orders.bootstrap.store import open_store
-from agent_work_orders.bootstrap.surroundings import surroundings
+from agent_work_orders.bootstrap.surroundings import containers, surroundings
 from agent_work_orders.clock import Clock, SystemClock
 from agent_work_orders.engines.embedded.archive import ArchivedRuns
 from agent_work_orders.errors import Conflict
+from agent_work_orders.repositories.git import Git
+from agent_work_orders.repositories.mirrors import Mirrors
+from agent_work_orders.sandbox_manager.factory import SandboxFactory
+from agent_work_orders.sandbox_manager.local.agent_user import agent_users
+from agent_work_orders.sandbox_manager.sandbox import Sandboxes
 from agent_work_orders.security.redaction import Redactor
 from agent_work_orders.settings import Settings
 from agent_work_orders.state_manager.lock import read_owner
@@ -70,6 +75,26 @@ async def open_upkeep(settings: Settings, clock: Clock | None = None) -> AsyncIt
         yield _context(settings, settings.home, store, clock)
     finally:
         await store.close()
+
+
+@asynccontextmanager
+async def open_trial(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Sandboxes]:
+    """Sandboxes of this machine in a folder of their own, to find out what they protect."""
+    with tempfile.TemporaryDirectory(prefix="awo-trial-") as folder:
+        mirrors = Mirrors(Path(folder, "mirrors"), Git())
+        users = agent_users(settings.agents.agent_uid)
+        sandboxes = SandboxFactory(
+            Path(folder),
+            mirrors,
+            clock or SystemClock(),
+            users=users,
+            containers=containers(settings),
+        )
+        try:
+            await sandboxes.start()
+            yield sandboxes
+        finally:
+            sandboxes.close()
 
 
 def _context(settings: Settings, home: Path, store: Store, clock: Clock) -> Context:

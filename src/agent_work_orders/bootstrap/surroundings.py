@@ -86,7 +86,7 @@ def surroundings(
     return Surroundings(
         mirrors=mirrors,
         sandboxes=SandboxFactory(
-            home, mirrors, clock, users=users, containers=_containers(settings)
+            home, mirrors, clock, users=users, containers=containers(settings)
         ),
         agents=Registry(clock, claude=claude(settings), script=_script(settings)),
         reviews=reviews,
@@ -106,7 +106,7 @@ def _policy(settings: Settings) -> Policy:
     )
 
 
-def _containers(settings: Settings) -> ContainerOptions:
+def containers(settings: Settings) -> ContainerOptions:
     given = settings.containers
     return ContainerOptions(sockets=given.sockets, image=given.image, archive=given.rootfs)
 

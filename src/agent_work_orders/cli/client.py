@@ -6,7 +6,7 @@ difference and `--json` prints the same either way.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -20,11 +20,13 @@ from agent_work_orders.errors import Conflict
 from agent_work_orders.state_manager import lock
 
 if TYPE_CHECKING:
+    from agent_work_orders.cli.keyboard import Keyboard
     from agent_work_orders.cli.over_http import OverHttp
 
 Opened = TypeVar("Opened")
 Json = dict[str, Any]
 Verb = Literal["cancel", "pause", "resume", "rollback"]
+Output = Callable[[Literal["stdout", "stderr"], bytes], None]
 
 
 class Looker(Protocol):
@@ -84,6 +86,10 @@ class Looker(Protocol):
 
     async def tools(self) -> list[Json]: ...
 
+    async def sandboxes(self, **wanted: Any) -> Json: ...
+
+    async def sandbox(self, wanted: str) -> Json: ...
+
 
 class Client(Looker, Protocol):
     """The same, and what changes orders."""
@@ -105,6 +111,18 @@ class Client(Looker, Protocol):
     async def decide(
         self, approval_id: str, *, approved: bool, comment: str, subject_hash: str
     ) -> Json: ...
+
+    async def destroy_sandbox(self, wanted: str, *, force: bool) -> Json: ...
+
+    async def run_program(
+        self, wanted: str, argv: list[str], timeout_s: float, output: Output
+    ) -> Json:
+        """How it ended. `output` is called with what it prints, as it comes."""
+        ...
+
+    async def run_terminal(self, wanted: str, argv: list[str], keyboard: Keyboard) -> Json:
+        """The same with a person at its terminal. No `argv`: a shell."""
+        ...
 
     async def going_on(self) -> list[Json]:
         """The orders that move in this process by themselves. None, where another one works."""

@@ -37,6 +37,21 @@ def orders(ctx: typer.Context, incomplete: str) -> Offers:
     return _asked(ctx, ask)
 
 
+def sandboxes(ctx: typer.Context, incomplete: str) -> Offers:
+    """Those that there are, by their own ids and by their orders'."""
+
+    async def ask(client: Looker) -> Offers:
+        page = await client.sandboxes(status=("PROVISIONING", "ACTIVE"), limit=MOST)
+        offers: Offers = []
+        for one in page["sandboxes"]:
+            offers.append((str(one["id"]), str(one["status"])))
+            if not one["part"]:
+                offers.append((_id(one)[:_SHORT_CHARS], f"its order, {one['status']}"))
+        return [one for one in offers if one[0].startswith(incomplete)]
+
+    return _asked(ctx, ask)
+
+
 def tasks(ctx: typer.Context, incomplete: str) -> Offers:
     """Of the order that stands before it."""
     order = str(ctx.params.get("order") or "")

@@ -9,6 +9,7 @@ import msgspec
 from agent_work_orders.api import views
 from agent_work_orders.cli.following import needs_person
 from agent_work_orders.cli.patch import Patch
+from agent_work_orders.sandbox_manager.terminal import Terminal
 from agent_work_orders.security.roles import LOCAL_OPERATOR as ME
 from agent_work_orders.state_manager.logbook import LogFilter
 from agent_work_orders.state_manager.records import OrderFilter
@@ -17,6 +18,8 @@ from agent_work_orders.work_orders import (
     commands,
     find,
     inspect,
+    sandbox_programs,
+    sandboxes,
     steer,
     submit,
     transcript_pages,
@@ -27,8 +30,9 @@ from agent_work_orders.work_orders.read_side import projection
 from agent_work_orders.workflow_engine.definition import parse
 
 if TYPE_CHECKING:
-    from agent_work_orders.cli.client import Json, Verb
+    from agent_work_orders.cli.client import Json, Output, Verb
     from agent_work_orders.cli.door import Door
+    from agent_work_orders.cli.keyboard import Keyboard
 
 # More than run beside each other in any terminal; the rest follow when these have ended.
 MOST_ORDERS = 500
@@ -145,6 +149,18 @@ class LookingInProcess:
     async def tools(self) -> list[Json]:
         return [msgspec.to_builtins(info) for _, info in sorted(self._context.catalogue.items())]
 
+    async def sandboxes(self, **wanted: Any) -> Json:
+        limit, offset = wanted.pop("limit", 50), wanted.pop("offset", 0)
+        if wanted.get("order_id"):
+            wanted["order_id"] = await self.find(wanted["order_id"])
+        asked = sandboxes.Filter(**wanted)
+        return views.sandbox_page(
+            await sandboxes.page(self._context, ME, asked, limit=limit, offset=offset)
+        )
+
+    async def sandbox(self, wanted: str) -> Json:
+        return views.sandbox_shown(await sandboxes.show(self._context, wanted, ME))
+
 
 class InProcess(LookingInProcess):
     def __init__(self, context: LiveContext) -> None:
@@ -206,6 +222,30 @@ class InProcess(LookingInProcess):
             subject_hash=subject_hash,
         )
         return views.approval(decided)
+
+    async def destroy_sandbox(self, wanted: str, *, force: bool) -> Json:
+        done = await sandboxes.destroy(self._live, wanted, ME, force=force)
+        return views.sandbox_destroyed(done)
+
+    async def run_program(
+        self, wanted: str, argv: list[str], timeout_s: float, output: Output
+    ) -> Json:
+        async with sandbox_programs.entered(self._live, wanted, ME, argv) as inside:
+            done = await inside.run(argv, timeout_s, output)
+        return views.program_end(inside, done)
+
+    async def run_terminal(self, wanted: str, argv: list[str], keyboard: Keyboard) -> Json:
+        argv = argv or list(sandbox_programs.SHELL)
+        async with sandbox_programs.entered(self._live, wanted, ME, argv) as inside:
+            terminal = Terminal(*keyboard.size(), keyboard.show)
+            keyboard.connect(terminal.type, terminal.resize)
+            try:
+                longest_s = sandbox_programs.LONGEST_S
+                done = await inside.attach(argv, terminal, keyboard.kind, longest_s)
+            finally:
+                terminal.close()
+                keyboard.release()
+        return views.program_end(inside, done)
 
     async def going_on(self) -> list[Json]:
         return []

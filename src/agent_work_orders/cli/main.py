@@ -18,6 +18,7 @@ from agent_work_orders.cli.commands import (
     orders,
     run,
     safekeeping,
+    sandboxes,
     serving,
     simulating,
     steering,
@@ -75,6 +76,7 @@ for name, command, panel in (
     app.command(name, rich_help_panel=panel)(command)
 app.add_typer(workflows.app, name="workflow", rich_help_panel=_KNOWN)
 app.add_typer(agent_commands.app, name="command", rich_help_panel=_KNOWN)
+app.add_typer(sandboxes.app, name="sandbox", rich_help_panel=_PEOPLE)
 app.add_typer(upkeep.keys, name="key", rich_help_panel=_MACHINE)
 app.add_typer(credentials.app, name="credentials", rich_help_panel=_MACHINE)
 app.add_typer(github.app, name="github", rich_help_panel=_MACHINE)

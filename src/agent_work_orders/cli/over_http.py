@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,12 +12,14 @@ from urllib.parse import quote, unquote, urlsplit
 
 import httpx
 
+from agent_work_orders.cli import programs_over_http
 from agent_work_orders.cli.outcome import FAILED, REFUSED, Again, Told
 from agent_work_orders.cli.patch import Patch
 from agent_work_orders.security import given
 
 if TYPE_CHECKING:
-    from agent_work_orders.cli.client import Json, Verb
+    from agent_work_orders.cli.client import Json, Output, Verb
+    from agent_work_orders.cli.keyboard import Keyboard
 
 ORDERS = "/api/agent-work-orders"
 TIMEOUT_S = 30.0
@@ -200,6 +203,55 @@ class OverHttp:
     async def tools(self) -> list[Json]:
         return list((await self._ask("GET", "/api/tools"))["tools"])
 
+    async def sandboxes(self, **wanted: Any) -> Json:
+        query = {
+            ("agent_work_order_id" if name == "order_id" else name): value
+            for name, value in wanted.items()
+        }
+        return await self._ask("GET", "/api/sandboxes", query=query)
+
+    async def sandbox(self, wanted: str) -> Json:
+        return dict((await self._ask("GET", _sandbox(wanted)))["sandbox"])
+
+    async def sandbox_types(self) -> list[Json]:
+        return list((await self._ask("GET", "/api/sandbox-types"))["sandbox_types"])
+
+    async def destroy_sandbox(self, wanted: str, *, force: bool) -> Json:
+        query = {"force": "true" if force else None}
+        return await self._ask("DELETE", _sandbox(wanted), query=query)
+
+    async def run_program(
+        self, wanted: str, argv: list[str], timeout_s: float, output: Output
+    ) -> Json:
+        body = {"argv": argv, "timeout_s": timeout_s}
+        return await programs_over_http.run(self, f"{_sandbox(wanted)}/exec", body, output)
+
+    async def run_terminal(self, wanted: str, argv: list[str], keyboard: Keyboard) -> Json:
+        body = {"argv": argv or None}
+        path = f"{_sandbox(wanted)}/terminal"
+        return await programs_over_http.attach(self, path, body, keyboard)
+
+    async def tell(self, path: str, body: Json) -> Json:
+        return await self._ask("POST", path, body=body)
+
+    async def lines(self, path: str, body: Json) -> AsyncIterator[Json]:
+        """Of an answer that goes on, each an object."""
+        # It may be silent for as long as a program runs; who is gone closes the connection.
+        timeout = httpx.Timeout(None, connect=CONNECT_S)
+        try:
+            async with self._http.stream("POST", path, json=body, timeout=timeout) as answer:
+                if not answer.is_success:
+                    await answer.aread()
+                    raise _told(answer.status_code, _document(answer), self._url)
+                async for line in answer.aiter_lines():
+                    said = json.loads(line) if line else {}
+                    if "error" in said:
+                        raise _told(int(said["error"]["status"]), said["error"], self._url)
+                    yield said
+            raise httpx.RemoteProtocolError("it ended before the program")
+        except httpx.HTTPError as error:
+            raise self._unreachable("POST", error) from error
+
     async def sign_in_link(self) -> Json:
         """A link for a browser: `path` and until when it works."""
         return await self._ask("POST", "/api/session/links")
@@ -315,6 +367,10 @@ def _placed(row: Json, file: str) -> str:
 
 def _order(wanted: str) -> str:
     return f"{ORDERS}/{quote(wanted, safe='')}"
+
+
+def _sandbox(wanted: str) -> str:
+    return f"/api/sandboxes/{quote(wanted, safe='')}"
 
 
 def _inner(answer: Json) -> Json:

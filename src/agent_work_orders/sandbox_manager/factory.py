@@ -74,6 +74,12 @@ class SandboxFactory:
         """Refused for a type that there is not, or a spec that is malformed."""
         return self._maker(spec.sandbox_type).open(spec)
 
+    async def found(self, order_id: str, part: str = "") -> Sandbox | None:
+        for one in self._all:
+            if (found := await one.found(order_id, part)) is not None:
+                return found
+        return None
+
     async def start(self) -> None:
         for one in self._all:
             await one.start()

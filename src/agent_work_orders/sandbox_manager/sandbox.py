@@ -9,8 +9,9 @@ Codes: `sandbox_setup_failed`, `sandbox_lost` (the workspace is gone), `sandbox_
 
 from __future__ import annotations
 
+from asyncio import Future
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -91,6 +92,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
     sandbox_identifier: str
     order_id: str
+    part: str = ""
     sandbox_type: str
     status: Status
     agent_id: str | None = None
@@ -135,8 +137,10 @@ class WayOut(msgspec.Struct, frozen=True, kw_only=True):
     services: Mapping[str, Service] = {}
 
 
-Output = Callable[[Literal["stdout", "stderr"], bytes], None]
-"""Called on the event loop with each chunk as it comes; must return quickly."""
+Output = Callable[[Literal["stdout", "stderr"], bytes], Future[None] | None]
+"""Called on the event loop with each chunk as it comes; must return quickly. With a future it asks
+for no more of that stream before the future is done: the program waits then. Some more may come all
+the same, at the end at least."""
 
 
 class Sandbox(Protocol):
@@ -248,8 +252,32 @@ class Sandbox(Protocol):
         """Keep the present tree under a name in the mirror; returns its sha. Moves nothing."""
         ...
 
+    async def interrupt(self) -> None:
+        """Kill every program that runs inside, also git's. Calls that wait for one see it ended by
+        a signal, or Transient `supervisor_lost`. The only call here for which nobody has to hold
+        the lock: it makes others leave."""
+        ...
+
     async def cleanup(self) -> None:
         """Kill what is left, remove the workspace, record TERMINATED. Repeating is harmless."""
+        ...
+
+
+@runtime_checkable
+class Attachable(Protocol):
+    """What a sandbox can do whose programs may have a terminal; not every type can."""
+
+    async def attach(
+        self,
+        argv: Sequence[str],
+        terminal: int,
+        *,
+        env: Mapping[str, str] | None = None,
+        timeout_s: float,
+    ) -> Execution:
+        """As `execute`, in the same lock, with the descriptor of a terminal as stdin, stdout and
+        stderr, which is the program's controlling terminal then. It stays the caller's, as what
+        is printed does: the `Execution` has none of it."""
         ...
 
 
@@ -271,6 +299,11 @@ class Sandboxes(Protocol):
 
     def open(self, spec: Spec) -> Sandbox:
         """The sandbox of an order; nothing is made before its `setup`."""
+        ...
+
+    async def found(self, order_id: str, part: str = "") -> Sandbox | None:
+        """One that was made before, also by an earlier server, whatever became of it; None when
+        there never was one. Nothing is started for it."""
         ...
 
     async def start(self) -> None:

@@ -22,10 +22,13 @@ from agent_work_orders.repositories.refname import order_ref
 from agent_work_orders.sandbox_manager.sandbox import LeftOut, Sandbox, Sandboxes, Spec
 from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
 from agent_work_orders.tools import commit_message, order_branch
-from agent_work_orders.tools.tool import JsonObject, ToolContext
+from agent_work_orders.tools.tool import JsonObject, Order, ToolContext
 
 LEFT_OUT = "What builds and tests left behind and was not committed: the first names"
 AUTHOR = "agent <agent@localhost>"
+# How snapshots begin that keep a task's unfinished files, or those of a removed sandbox.
+UNFINISHED = "unfinished-"
+REMOVED = "removed-"
 # As many tasks of one order test at once; each takes a whole checkout.
 MOST_TESTING = 4
 # One is enough unless a task that changes the workspace fails in the moment between making it and
@@ -116,10 +119,10 @@ class Workspace(msgspec.Struct, kw_only=True):
         await self.sandbox.hold(work)
         return kept is not None
 
-    async def set_aside(self, work: str) -> None:
+    async def set_aside(self, work: str) -> str:
         """Keep a task's unfinished files in the mirror, to be taken up by that task only, and only
         where it stood: on the order's present head. The workspace stays as it is."""
-        sha = await self.sandbox.snapshot(_unfinished(work))
+        sha = await self.sandbox.snapshot(unfinished_label(work))
         commits = await self.mirror.log(self.head_sha, sha)
         if len(commits) > 1 and commits[-1].parents[:1] == (self.head_sha,):
             # It was committed already, and the order's head was not moved to it yet.
@@ -128,6 +131,7 @@ class Workspace(msgspec.Struct, kw_only=True):
                 tree, [self.head_sha], "Unfinished work\n", author=AUTHOR, at_ms=at_ms
             )
             await self.mirror.keep(self._reference(work), sha)
+        return sha
 
     async def release(self, work: str) -> None:
         """The work is done or given up: nobody goes on with it."""
@@ -145,7 +149,7 @@ class Workspace(msgspec.Struct, kw_only=True):
         return sha if fits else None
 
     def _reference(self, work: str) -> str:
-        return order_ref(self.order_id, "snapshots", _unfinished(work))
+        return order_ref(self.order_id, "snapshots", unfinished_label(work))
 
 
 class Workspaces:
@@ -226,6 +230,18 @@ class Workspaces:
         # What a server before this one had opened, and nobody needed since.
         return await self._sandboxes.discard(order_id) or closed
 
+    async def sandbox(self, name: str) -> Sandbox | None:
+        """The one of that name, as tasks use it; None when there is none."""
+        order_id, _, part = name.partition(".")
+        if not (await self._sandboxes.state(order_id, part)).exists:
+            return None
+        found = self._open.get(name)
+        return await self._sandboxes.found(order_id, part) if found is None else found.sandbox
+
+    def forget(self, name: str) -> None:
+        """Somebody who has it alone removes it."""
+        self._open.pop(name, None)
+
     async def _ready(self, name: str) -> Workspace | None:
         """The open workspace, if it can be used as it is; one that was removed is made anew."""
         found = self._open.get(name)
@@ -248,7 +264,7 @@ class Workspaces:
         )
         found = await self._ready(name)
         if found is None:
-            sandbox = self._sandboxes.open(_spec(ctx, base, head, name.partition(".")[2]))
+            sandbox = self._sandboxes.open(spec_of(ctx.order, base, head, name.partition(".")[2]))
             await sandbox.setup()
             found = Workspace(
                 mirrors=self._mirrors,
@@ -274,7 +290,7 @@ class Workspaces:
         )
         before = self._open.get(order.order_id)
         adopted = (await self._sandboxes.state(order.order_id)).exists
-        sandbox = self._sandboxes.open(_spec(ctx, base, head))
+        sandbox = self._sandboxes.open(spec_of(ctx.order, base, head))
         await sandbox.setup()
         workspace = Workspace(
             mirrors=self._mirrors,
@@ -333,8 +349,8 @@ class Workspaces:
         )
 
 
-def _spec(ctx: ToolContext, base: JsonObject, sha: str, part: str = "") -> Spec:
-    order = ctx.order
+def spec_of(order: Order, base: JsonObject, sha: str, part: str = "") -> Spec:
+    """`base` as the ledger has it."""
     return Spec(
         order_id=order.order_id,
         part=part,
@@ -359,9 +375,9 @@ def work_of(ctx: ToolContext) -> str:
     return f"{ctx.run_id}:{ctx.path}"
 
 
-def _unfinished(work: str) -> str:
+def unfinished_label(work: str) -> str:
     """A name for it; paths may be longer than a reference's part."""
-    return f"unfinished-{hashlib.sha256(work.encode()).hexdigest()[:16]}"
+    return f"{UNFINISHED}{hashlib.sha256(work.encode()).hexdigest()[:16]}"
 
 
 def need_changes(workspace: Workspace) -> None:

@@ -23,6 +23,7 @@ from agent_work_orders.github_integration.quota import QuotaReport
 from agent_work_orders.repositories.mirrors import Mirrors
 from agent_work_orders.sandbox_manager.sandbox import Sandboxes
 from agent_work_orders.state_manager.store import Store
+from agent_work_orders.tools.workspaces import Workspaces
 from agent_work_orders.work_orders.backlog import Backlog
 from agent_work_orders.work_orders.cache import Cache
 from agent_work_orders.work_orders.transcripts import Transcripts
@@ -80,4 +81,5 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
 
 class LiveContext(Context, frozen=True, kw_only=True):
     runs: Engine
+    workspaces: Workspaces
     github: GitHubLink | None = None

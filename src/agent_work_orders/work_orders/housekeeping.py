@@ -12,6 +12,7 @@ from agent_work_orders.sandbox_manager.sandbox import Sandboxes
 from agent_work_orders.tools.workspaces import Workspaces
 from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.order_facts import facts_of
+from agent_work_orders.work_orders.sandboxes import keep_expired
 from agent_work_orders.workflow_engine.run import Run
 
 
@@ -32,7 +33,8 @@ class Housekeeper:
     async def reap(self, sandboxes: Sandboxes, open_orders: set[str], now_ms: int) -> None:
         """Remove what no order needs any more; what cannot be removed is said. Workspaces of orders
         that are damaged stay, and those of orders that the journal does not know are set aside:
-        they may be all that is left of acknowledged work."""
+        they may be all that is left of acknowledged work. What expires of an
+        open order is kept first."""
         damaged = set[str]()
         for order_id in set(await sandboxes.orders()) - open_orders:
             try:
@@ -43,7 +45,10 @@ class Housekeeper:
                 for place in () if known else await sandboxes.set_aside(order_id):
                     told = {"order": order_id, "to": place}
                     self._log("", "workspace_set_aside", "warning", told)
-        await sandboxes.reap(open_orders | damaged, now_ms)
+        wanted = open_orders | damaged
+        if not await keep_expired(self._context, wanted, now_ms):
+            now_ms = 0  # none has expired until all can be kept
+        await sandboxes.reap(wanted, now_ms)
         for identifier in sandboxes.unremoved:
             self._log("", "sandbox_cleanup_failed", "warning", {"sandbox_identifier": identifier})
 

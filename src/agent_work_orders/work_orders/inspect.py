@@ -24,10 +24,12 @@ from agent_work_orders.state_manager.records import (
     OrderRecord,
 )
 from agent_work_orders.tools import commit_message, order_branch
+from agent_work_orders.tools.workspaces import REMOVED, UNFINISHED, unfinished_label
 from agent_work_orders.work_orders import find
 from agent_work_orders.work_orders.context import Context
 from agent_work_orders.work_orders.read_side import projection
 from agent_work_orders.workflow_engine import phases
+from agent_work_orders.workflow_engine.run import Run
 
 MANY_TASKS = 1_000
 """From here on they are put together beside the loop: 10,000 take a third of a second."""
@@ -162,14 +164,18 @@ async def diff(context: Context, wanted: str, caller: Caller, *, head: str | Non
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
-    """What an order has come to in its mirror, or what an agent that failed had left after that."""
+    """What an order has come to in its mirror, or what was left after that: by an agent that
+    failed, or in a sandbox that is gone."""
 
     base: str
+    head: str
+    """The order's own newest commit."""
     sha: str
     ref: str
     """A reference of the mirror that is at it."""
     task: str | None = None
-    """Whose unfinished work it is; None when `sha` is the order's own newest commit."""
+    """Whose unfinished work it is; None when it is the order's own newest commit, or when it is
+    not known."""
 
 
 async def work(context: Context, wanted: str, caller: Caller) -> tuple[OrderRecord, Work | None]:
@@ -180,23 +186,40 @@ async def work(context: Context, wanted: str, caller: Caller) -> tuple[OrderReco
     if found is None:
         return row, None
     base, head = found
-    newest = Work(base=base, sha=head, ref=order_ref(order_id, "head"))
+    newest = Work(base=base, head=head, sha=head, ref=order_ref(order_id, "head"))
     mirror = context.mirrors.at(row.repository)
     run = await find.run_of(context, order_id)
+    refs = await mirror.refs(order_ref(order_id, "snapshots"))
+    names = {sha: name for name, sha in refs.items()}
+    left: list[tuple[int, Work]] = []
+    for sha, task in await _unfinished(context, run, refs):
+        if sha not in names or await mirror.lacks([sha]) or not await mirror.is_ancestor(head, sha):
+            continue
+        if await mirror.tree_of(sha) != await mirror.tree_of(head):
+            at_ms = (await mirror.log(head, sha))[0].at_ms
+            kept = Work(base=base, head=head, sha=sha, ref=names[sha], task=task)
+            left.append((at_ms, kept))
+    return row, max(left, key=lambda one: one[0])[1] if left else newest
+
+
+async def _unfinished(
+    context: Context, run: Run, refs: dict[str, str]
+) -> list[tuple[str, str | None]]:
+    """Snapshots that may be the last that is known of its files, and of which task they are."""
     ended = sorted(run.tasks.items(), key=lambda one: one[1].ended_ms or 0, reverse=True)
+    found: list[tuple[str, str | None]] = []
     for path, task in ended:
         kept = str((task.outputs or {}).get("kept_sha", ""))
-        if task.state not in ("failed", "cancelled") or not is_sha(kept):
-            continue
-        if await mirror.lacks([kept]) or not await mirror.is_ancestor(head, kept):
-            continue
-        if await mirror.tree_of(kept) == await mirror.tree_of(head):
-            continue
-        refs = await mirror.refs(order_ref(order_id, "snapshots"))
-        ref = next((name for name, sha in refs.items() if sha == kept), None)
-        if ref is not None:
-            return row, Work(base=base, sha=kept, ref=ref, task=path)
-    return row, newest
+        if task.state in ("failed", "cancelled") and is_sha(kept):
+            found.append((kept, path))
+    if run.outcome == "completed" or (await context.sandboxes.state(run.run_id)).exists:
+        return found  # it went on without them, or with files that are newer
+    holders = {unfinished_label(f"{run.run_id}:{path}"): path for path in run.tasks}
+    for name, sha in refs.items():
+        label = name.rpartition("/")[2]
+        if label.startswith((UNFINISHED, REMOVED)):
+            found.append((sha, holders.get(label)))
+    return found
 
 
 async def patch(context: Context, wanted: str, caller: Caller) -> tuple[Diff, str | None]:

@@ -709,6 +709,156 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sandboxes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Sandboxes
+         * @description Sandboxes that there are and were, newest first.
+         */
+        get: operations["list_sandboxes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Active Sandboxes
+         * @description Sandboxes that there are, newest first.
+         */
+        get: operations["list_active_sandboxes_sandbox_list_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sandboxes/{sandbox_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Sandbox
+         * @description One sandbox, with its size.
+         */
+        get: operations["get_sandbox"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Sandbox
+         * @description End what runs in it and remove it. What no commit has is kept first; a second time changes
+         *     nothing.
+         */
+        delete: operations["delete_sandbox"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/{sandbox_id}/destroy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Destroy Sandbox
+         * @description The same under its other name.
+         */
+        post: operations["destroy_sandbox_sandbox__sandbox_id__destroy_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sandboxes/{sandbox_id}/exec": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run In Sandbox
+         * @description Run a program in an order's sandbox, and send what it prints as it comes.
+         *
+         *     Each line of the answer is an object: `{"stream", "data"}` (base64), at last `{"end": {…}}`
+         *     with its exit code. When whoever asked goes away, the program is killed.
+         */
+        post: operations["run_in_sandbox"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sandboxes/{sandbox_id}/terminal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open Terminal
+         * @description Run a shell, or another program, with a terminal.
+         *
+         *     As `exec`; the first line is `{"terminal": "<id>"}`, to which keys are sent.
+         */
+        post: operations["open_terminal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/terminals/{terminal_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Type Into Terminal
+         * @description Keys that were typed, or the window's new size. Only for who opened it.
+         */
+        post: operations["type_into_terminal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/commands": {
         parameters: {
             query?: never;
@@ -1853,6 +2003,25 @@ export interface components {
              */
             long_pauses: number;
         };
+        /**
+         * ExecRequest
+         * @description A program, and not a line for a shell.
+         */
+        ExecRequest: {
+            /**
+             * Argv
+             * @example [
+             *       "git",
+             *       "status"
+             *     ]
+             */
+            argv: string[];
+            /**
+             * Timeout S
+             * @default 300
+             */
+            timeout_s: number;
+        };
         /** FeedbackCheck */
         FeedbackCheck: {
             /** Check Id */
@@ -2378,15 +2547,177 @@ export interface components {
             /** @description Null until there is one */
             review: components["schemas"]["Review"] | null;
         };
+        /** Sandbox */
+        Sandbox: {
+            /**
+             * Id
+             * @example git_worktree-wo-k3v7abcdefgh2345
+             */
+            id: string;
+            /** Agent Work Order Id */
+            agent_work_order_id: string;
+            /**
+             * Part
+             * @description Empty where the order's agents work; else what it is for
+             */
+            part: string;
+            /** Sandbox Type */
+            sandbox_type: string;
+            /**
+             * Repository
+             * @description Key of the repository
+             */
+            repository: string | null;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "PROVISIONING" | "ACTIVE" | "TERMINATED" | "FAILED";
+            /**
+             * In Use
+             * @description By a task, or by a person's program
+             */
+            in_use: boolean;
+            /** Agent Id */
+            agent_id: string | null;
+            /**
+             * Task Id
+             * @description What it was made for: its order's id, as in `/task/{id}`
+             */
+            task_id: string;
+            /** Container Id */
+            container_id: string | null;
+            /**
+             * Connection Details
+             * @description `exec_url`, where programs can be run inside; nothing listens in a sandbox
+             */
+            connection_details: {
+                [key: string]: unknown;
+            };
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             * @description Every use moves it; the moment of its end after that
+             */
+            expires_at: string;
+        };
+        /** SandboxAnswer */
+        SandboxAnswer: {
+            sandbox: components["schemas"]["SandboxDetail"];
+        };
+        /** SandboxDestroyed */
+        SandboxDestroyed: {
+            /** Message */
+            message: string;
+            /**
+             * Kept Sha
+             * @description The commit in the server's mirror that has what was not committed
+             */
+            kept_sha: string | null;
+            sandbox: components["schemas"]["Sandbox"];
+        };
+        /** SandboxDetail */
+        SandboxDetail: {
+            /**
+             * Id
+             * @example git_worktree-wo-k3v7abcdefgh2345
+             */
+            id: string;
+            /** Agent Work Order Id */
+            agent_work_order_id: string;
+            /**
+             * Part
+             * @description Empty where the order's agents work; else what it is for
+             */
+            part: string;
+            /** Sandbox Type */
+            sandbox_type: string;
+            /**
+             * Repository
+             * @description Key of the repository
+             */
+            repository: string | null;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "PROVISIONING" | "ACTIVE" | "TERMINATED" | "FAILED";
+            /**
+             * In Use
+             * @description By a task, or by a person's program
+             */
+            in_use: boolean;
+            /** Agent Id */
+            agent_id: string | null;
+            /**
+             * Task Id
+             * @description What it was made for: its order's id, as in `/task/{id}`
+             */
+            task_id: string;
+            /** Container Id */
+            container_id: string | null;
+            /**
+             * Connection Details
+             * @description `exec_url`, where programs can be run inside; nothing listens in a sandbox
+             */
+            connection_details: {
+                [key: string]: unknown;
+            };
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             * @description Every use moves it; the moment of its end after that
+             */
+            expires_at: string;
+            /**
+             * Head Sha
+             * @description The commit that it was last checked out at
+             */
+            head_sha: string | null;
+            /**
+             * Disk Bytes
+             * @description Null when it is gone
+             */
+            disk_bytes: number | null;
+        };
+        /** SandboxList */
+        SandboxList: {
+            /** Sandboxes */
+            sandboxes: components["schemas"]["Sandbox"][];
+            /** Total Count */
+            total_count: number;
+            /** Has More */
+            has_more: boolean;
+        };
         /** SandboxType */
         SandboxType: {
             /** Name */
             name: string;
-            /** Available */
+            /**
+             * Available
+             * @description Whether there is such a type
+             */
             available: boolean;
             /** Default */
             default: boolean;
             isolation: components["schemas"]["IsolationText"] | null;
+            /**
+             * Problem
+             * @description Why none can be made here; null when one can
+             */
+            problem: string | null;
+            /** Hint */
+            hint: string | null;
         };
         /** SandboxTypeList */
         SandboxTypeList: {
@@ -2724,6 +3055,60 @@ export interface components {
             turns: number;
             /** Model */
             model: string | null;
+        };
+        /** TerminalAnswer */
+        TerminalAnswer: {
+            /**
+             * Taken
+             * @description False: the program reads nothing, and no more fits
+             */
+            taken: boolean;
+        };
+        /** TerminalInput */
+        TerminalInput: {
+            /**
+             * Keys
+             * Format: base64
+             * @description As base64
+             * @default
+             */
+            keys: string;
+            /**
+             * Rows
+             * @description With `columns`
+             */
+            rows?: number | null;
+            /** Columns */
+            columns?: number | null;
+        };
+        /** TerminalRequest */
+        TerminalRequest: {
+            /**
+             * Argv
+             * @description A shell if left out
+             */
+            argv?: string[] | null;
+            /**
+             * Rows
+             * @default 24
+             */
+            rows: number;
+            /**
+             * Columns
+             * @default 80
+             */
+            columns: number;
+            /**
+             * Kind
+             * @description As in TERM
+             * @default xterm
+             */
+            kind: string;
+            /**
+             * Timeout S
+             * @default 86400
+             */
+            timeout_s: number;
         };
         /** TestPipelineTask */
         TestPipelineTask: {
@@ -4275,6 +4660,290 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GitHubRepositoryVerificationResponse"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_sandboxes: {
+        parameters: {
+            query?: {
+                /** @description Only these; may be repeated */
+                status?: ("PROVISIONING" | "ACTIVE" | "TERMINATED" | "FAILED")[] | null;
+                sandbox_type?: string | null;
+                /** @description Address or key of a repository */
+                repository?: string | null;
+                /** @description Only those of this order */
+                agent_work_order_id?: string | null;
+                /** @description How many */
+                limit?: number;
+                /** @description How many to leave out first */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxList"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_active_sandboxes_sandbox_list_get: {
+        parameters: {
+            query?: {
+                /** @description How many */
+                limit?: number;
+                /** @description How many to leave out first */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxList"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    get_sandbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of a sandbox; or the id of an order, or any unique beginning of one: then the sandbox of its agents */
+                sandbox_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxAnswer"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_sandbox: {
+        parameters: {
+            query?: {
+                /** @description Also when somebody works in it: what they run is killed */
+                force?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Identifier of a sandbox; or the id of an order, or any unique beginning of one: then the sandbox of its agents */
+                sandbox_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxDestroyed"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    destroy_sandbox_sandbox__sandbox_id__destroy_post: {
+        parameters: {
+            query?: {
+                /** @description Also when somebody works in it: what they run is killed */
+                force?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Identifier of a sandbox; or the id of an order, or any unique beginning of one: then the sandbox of its agents */
+                sandbox_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxDestroyed"];
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    run_in_sandbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of a sandbox; or the id of an order, or any unique beginning of one: then the sandbox of its agents */
+                sandbox_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExecRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    open_terminal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of a sandbox; or the id of an order, or any unique beginning of one: then the sandbox of its agents */
+                sandbox_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TerminalRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description What went wrong, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    type_into_terminal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                terminal_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TerminalInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TerminalAnswer"];
                 };
             };
             /** @description What went wrong, as application/problem+json */

@@ -15,11 +15,8 @@ from agent_work_orders.repositories import origin as origins
 from agent_work_orders.repositories import url
 from agent_work_orders.repositories.history import RemoteHeads
 from agent_work_orders.repositories.url import RepositoryUrl
-from agent_work_orders.sandbox_manager.sandbox_types import (
-    PLANNED_TYPES,
-    SANDBOX_TYPES,
-    SandboxType,
-)
+from agent_work_orders.sandbox_manager.sandbox_types import SANDBOX_TYPES
+from agent_work_orders.work_orders import sandboxes
 from agent_work_orders.work_orders.context import Context
 
 router = APIRouter(prefix="/api", tags=["parts"])
@@ -68,21 +65,9 @@ async def list_sandbox_types(request: Request) -> Response:
     """Where an order's agent can work, and what each keeps apart."""
     caller_of(request).need("read")
     context = context_of(request)
-    there = [_sandbox_type(context, name) for name in SANDBOX_TYPES]
-    later = [
-        {"name": name, "available": False, "default": False, "isolation": None}
-        for name in PLANNED_TYPES
-    ]
-    return views.answer({"sandbox_types": there + later})
-
-
-def _sandbox_type(context: Context, name: SandboxType) -> views.Json:
-    return {
-        "name": name,
-        "available": True,
-        "default": name == context.policy.default_sandbox,
-        "isolation": msgspec.to_builtins(context.sandboxes.isolation(name)),
-    }
+    rows = await sandboxes.types(context.sandboxes, SANDBOX_TYPES)
+    shown = views.sandbox_types(rows, context.policy.default_sandbox)
+    return views.answer({"sandbox_types": shown})
 
 
 @router.post(

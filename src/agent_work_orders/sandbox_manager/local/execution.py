@@ -44,13 +44,15 @@ async def execute(
     idle_s: float | None = None,
     on_output: Output | None = None,
     limit_bytes: int = OUTPUT_LIMIT_BYTES,
+    terminal: int | None = None,
 ) -> Execution:
-    """Run to the end. Environmental `executable_missing` or `sandbox_setup_failed` when it could
+    """Run to the end, or with a terminal instead of pipes: then whoever has its other end has the
+    output. Environmental `executable_missing` or `sandbox_setup_failed` when it could
     not be started; everything after the start is a value, but for Transient `supervisor_lost`:
     then nobody knows how it ended."""
     started = clock.monotonic_s()
     running = _Running(clock, on_output, limit_bytes)
-    await running.start(programs, program, stdin)
+    await running.start(programs, program, stdin, terminal)
     ended: Ended = "exited"
     try:
         ended = await running.watch(started + timeout_s, idle_s)
@@ -93,15 +95,15 @@ class _Running:
         self.captures = {"stdout": Capture(limit_bytes), "stderr": Capture(limit_bytes)}
         self.status: dict[str, Any] = {}
 
-    async def start(self, programs: Programs, program: Program, stdin: bytes) -> None:
-        source = _readable(stdin)
-        given = [source]
+    async def start(
+        self, programs: Programs, program: Program, stdin: bytes, terminal: int | None
+    ) -> None:
+        given: list[int] = []
         try:
-            for name in ("stdout", "stderr"):
-                reading, writing = os.pipe2(os.O_CLOEXEC)
-                os.set_blocking(reading, False)
-                self._pipes[reading] = name
-                given.append(writing)
+            if terminal is None:
+                self._open_pipes(given, stdin)
+            else:
+                given += [os.dup(terminal) for _ in range(3)]
             self._control = await programs.spawn(program, *given)
         except BaseException:
             for fd in self._pipes:
@@ -114,6 +116,14 @@ class _Running:
         for fd in self._pipes:
             self._loop.add_reader(fd, self._hear, fd)
         self._loop.add_reader(self._control.fileno(), self._told)
+
+    def _open_pipes(self, given: list[int], stdin: bytes) -> None:
+        given.append(_readable(stdin))
+        for name in ("stdout", "stderr"):
+            reading, writing = os.pipe2(os.O_CLOEXEC)
+            os.set_blocking(reading, False)
+            self._pipes[reading] = name
+            given.append(writing)
 
     def _hear(self, fd: int) -> None:
         if fd not in self._pipes:
@@ -130,11 +140,22 @@ class _Running:
         self.captures[name].add(chunk)
         if self._on_output is not None:
             try:
-                self._on_output("stdout" if name == "stdout" else "stderr", chunk)
+                wanted = self._on_output("stdout" if name == "stdout" else "stderr", chunk)
+                if wanted is not None and not wanted.done():
+                    self._pause(fd, wanted)
             except Exception as problem:  # noqa: BLE001 - a loop callback: kept, raised by watch()
                 self._on_output = None
                 self._problem = problem
                 self._over.set()
+
+    def _pause(self, fd: int, until: asyncio.Future[None]) -> None:
+        self._loop.remove_reader(fd)
+
+        def go_on(_until: asyncio.Future[None]) -> None:
+            if fd in self._pipes:
+                self._loop.add_reader(fd, self._hear, fd)
+
+        until.add_done_callback(go_on)
 
     def _told(self) -> None:
         assert self._control is not None

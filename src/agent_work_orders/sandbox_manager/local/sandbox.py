@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -124,6 +126,30 @@ class LocalSandbox:
             cwd=cwd,
         )
 
+    async def attach(
+        self,
+        argv: Sequence[str],
+        terminal: int,
+        *,
+        env: Mapping[str, str] | None = None,
+        timeout_s: float,
+    ) -> Execution:
+        self._use(self._active())
+        self._untouched_at = None
+        with contextlib.suppress(PermissionError):  # whoever is not root has one user for all
+            os.fchown(terminal, self._folder.user.uid, -1)
+        return await self._folder.run(
+            # What starts it leads a session already, without a terminal: a new one takes it.
+            ["setsid", "--ctty", "--wait", *argv],
+            stdin=b"",
+            env=env or {},
+            timeout_s=timeout_s,
+            idle_s=None,
+            on_output=None,
+            cwd=".",
+            terminal=terminal,
+        )
+
     async def read_file(self, path: str, *, limit_bytes: int = 1_048_576) -> bytes:
         return await asyncio.to_thread(self._folder.read_file, path, limit_bytes)
 
@@ -186,7 +212,7 @@ class LocalSandbox:
         size = await asyncio.to_thread(descriptor_trees.size_bytes, self._folder.path)
         return msgspec.structs.replace(found, disk_bytes=size)
 
-    async def cleanup(self) -> None:
+    async def interrupt(self) -> None:
         host = self._folder.host
         await self._folder.programs.close()
         # With namespaces of their own all processes of an order are dead already.
@@ -197,6 +223,9 @@ class LocalSandbox:
             sandbox=self._spec.name,
             uids=set() if alone is None else {alone},
         )
+
+    async def cleanup(self) -> None:
+        await self.interrupt()
         self._untouched_at = None
         await asyncio.to_thread(self._folder.remove)
         self._register.index_path(self._spec.name).unlink(missing_ok=True)
@@ -225,6 +254,7 @@ class LocalSandbox:
         record = Record(
             sandbox_identifier=self.sandbox_identifier,
             order_id=self._spec.order_id,
+            part=self._spec.part,
             sandbox_type=self.sandbox_type,
             status=status,
             connection={

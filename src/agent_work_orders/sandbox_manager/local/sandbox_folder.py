@@ -214,6 +214,7 @@ class SandboxFolder:
         idle_s: float | None,
         on_output: Output | None,
         cwd: str,
+        terminal: int | None = None,
     ) -> Execution:
         """A program of the order, in `cwd` below the work tree."""
         way_out = self.programs.way_out
@@ -240,6 +241,7 @@ class SandboxFolder:
             timeout_s=timeout_s,
             idle_s=idle_s,
             on_output=on_output,
+            terminal=terminal,
         )
 
     async def _inside(self, argv: list[str], *, directory: Path) -> Execution:

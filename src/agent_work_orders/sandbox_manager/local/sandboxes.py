@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
+import msgspec
+
 from agent_work_orders.clock import Clock
 from agent_work_orders.errors import Environmental, Failed
 from agent_work_orders.ids import ORDER_ID
@@ -100,6 +102,11 @@ class LocalSandboxes:
         folder = SandboxFolder(self._host, place, mirror, index_path, programs)
         return LocalSandbox(folder, spec, self._register)
 
+    async def found(self, order_id: str, part: str = "") -> LocalSandbox | None:
+        check_order(order_id)
+        entry = await asyncio.to_thread(self._register.get, sandbox_name(order_id, part))
+        return None if entry is None else self.open(entry.spec)
+
     async def start(self) -> None:
         """Start the supervisor early, so that the first sandbox does not wait for it."""
         await self._host.supervisor.start()
@@ -180,7 +187,7 @@ class LocalSandboxes:
 
     async def records(self) -> list[Record]:
         entries = await asyncio.to_thread(self._register.all)
-        return [entry.record for entry in entries]
+        return [msgspec.structs.replace(one.record, part=one.spec.part) for one in entries]
 
     def protection(self) -> Protection:
         """What is and what is not separated here. Known after `start`."""

@@ -8,10 +8,11 @@ from typing import Protocol
 import msgspec
 import pytest
 
-from agent_work_orders.errors import Environmental, NotFound, Refused, TooLarge
+from agent_work_orders.errors import Environmental, NotFound, Refused, TooLarge, Transient
 from agent_work_orders.ids import new_order_id
-from agent_work_orders.sandbox_manager.sandbox import Sandbox, Sandboxes, Spec
+from agent_work_orders.sandbox_manager.sandbox import Attachable, Sandbox, Sandboxes, Spec
 from agent_work_orders.sandbox_manager.sandbox_types import SandboxType
+from agent_work_orders.sandbox_manager.terminal import Terminal
 
 AUTHOR = "Test Agent <agent@example.invalid>"
 AT_MS = 1_700_000_000_000
@@ -92,6 +93,66 @@ class SandboxContract:
         with pytest.raises(Environmental) as lost:
             await sandbox.execute(["true"])
         assert lost.value.code == "sandbox_lost"
+
+    async def test_one_that_was_made_is_found_again(self, bench: Bench) -> None:
+        spec = order(bench)
+        assert await bench.sandboxes.found(spec.order_id) is None
+        made = bench.sandboxes.open(spec)
+        await made.setup()
+        again = await bench.sandboxes.found(spec.order_id)
+        assert again is not None and again.sandbox_identifier == made.sandbox_identifier
+        assert await again.read_file("README.md") == b"hello\n"
+        assert await bench.sandboxes.found(spec.order_id, "tests-1") is None
+        await again.cleanup()
+        gone = await bench.sandboxes.found(spec.order_id)
+        assert gone is not None and not (await gone.state()).exists
+
+    async def test_parts_have_records_of_their_own(self, bench: Bench) -> None:
+        spec = msgspec.structs.replace(order(bench), part="tests-1")
+        await bench.sandboxes.open(spec).setup()
+        (record,) = await bench.sandboxes.records()
+        assert (record.order_id, record.part) == (spec.order_id, "tests-1")
+
+    async def test_interrupt_kills_what_runs_and_nothing_else(self, bench: Bench) -> None:
+        sandbox = await ready(bench)
+        began = asyncio.Event()
+        program = sandbox.execute(
+            ["/bin/sh", "-c", "echo on; sleep 600"], on_output=lambda *_: began.set()
+        )
+        running = asyncio.create_task(program)
+        async with asyncio.timeout(60):
+            await began.wait()
+            await sandbox.interrupt()
+            try:
+                assert not (await running).success
+            except Transient as cut_off:
+                assert cut_off.code == "supervisor_lost"
+        await sandbox.interrupt()
+        assert (await sandbox.execute(["./run.sh"])).stdout == b"ran\n"
+
+    async def test_a_program_may_have_a_terminal(self, bench: Bench) -> None:
+        sandbox = await ready(bench)
+        if not isinstance(sandbox, Attachable):
+            return  # refused to whoever asks for one
+        seen = bytearray()
+        asked = asyncio.Event()
+
+        def heard(piece: bytes) -> None:
+            seen.extend(piece)
+            if b"ready" in seen:
+                asked.set()
+
+        terminal = Terminal(31, 97, heard)
+        script = "stty size; trap 'echo cut; exit 6' INT; echo ready; read x; echo never"
+        program = sandbox.attach(["/bin/sh", "-c", script], terminal.program_end, timeout_s=60)
+        running = asyncio.create_task(program)
+        async with asyncio.timeout(60):
+            await asked.wait()
+            assert terminal.type(b"\x03")
+            done = await running
+        terminal.close()
+        assert (done.ended, done.exit_code, done.stdout) == ("exited", 6, b"")
+        assert bytes(seen).startswith(b"31 97\r\n") and b"cut" in seen and b"never" not in seen
 
     async def test_setup_of_a_missing_commit_fails_and_says_so(self, bench: Bench) -> None:
         spec = order(bench)

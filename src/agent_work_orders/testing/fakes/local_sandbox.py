@@ -77,6 +77,9 @@ class LocalSandbox:
     async def snapshot(self, name: str) -> str:
         raise Environmental("sandbox_setup_failed", f"The local fake cannot keep {name}")
 
+    async def interrupt(self) -> None:
+        return None
+
     async def cleanup(self) -> None:
         return None
 
