@@ -184,6 +184,9 @@ def test_one_in_use_is_refused_unless_forced(awo: Any) -> None:
         order_id = one["agent_work_order_id"]
         refused = awo.inside("sandbox", "destroy", order_id)
         assert refused.code == 2 and refused.err.startswith("error: Somebody works in")
+        told = awo.inside("sandbox", "destroy", order_id, "--json").json["error"]
+        assert told["code"] == "sandbox_in_use"
+        assert "`awo sandbox destroy ID --force`" in told["hint"]
         entered = awo.inside("sandbox", "exec", order_id, "--", "true")
         assert entered.code == 2 and "Somebody works in" in entered.err
         awo.inside("pause", order_id)
@@ -311,6 +314,38 @@ def test_refusals_are_one_line(awo: Any) -> None:
         assert done.err.count("\n") == 1 and done.out == ""
         told = awo.inside("sandbox", args[0], "--json", *args[1:])
         assert told.code == code and json.loads(told.out)["error"]["code"]
+
+
+GATED = """\
+name: gated
+tasks:
+  ask:
+    approval: {message: Begin?}
+    uses: agent.prompt
+    with: {prompt: Go}
+"""
+
+
+def test_hints_help(awo: Any) -> None:
+    def hint(code: str, *args: str) -> str:
+        told = awo.inside("sandbox", args[0], "--json", *args[1:]).json["error"]
+        assert told["code"] == code, told
+        return str(told["hint"])
+
+    order_id = ordered(awo)
+    assert "`awo sandbox list --all`" in hint("sandbox_unknown", "show", "git_worktree-wo-none")
+    assert order_id in awo.inside("sandbox", "list", "--all").out
+    said = hint("argv_invalid", "exec", order_id, "--", "")
+    assert "`awo sandbox exec ORDER git status`" in said
+    assert "calc.py" in awo.inside("sandbox", "exec", order_id, "git", "status").out
+    shell = awo.inside("sandbox", "shell", order_id)
+    assert "`awo sandbox exec ORDER PROGRAM`" in shell.err, "terminal_needed"
+    assert awo.inside("sandbox", "exec", order_id, "true").code == 0
+    (awo.folder / "gated.yaml").write_text(GATED)
+    request = ("run", "--repo", "repo", "--workflow", "gated.yaml", "--agent-command", "true")
+    waits = awo(*request, "--json").json["agent_work_order"]["agent_work_order_id"]
+    assert f"`awo show {waits}`" in hint("sandbox_not_made", "exec", waits, "true")
+    assert "Begin?" in awo.inside("show", waits).out
 
 
 def test_the_isolation_table(awo: Any) -> None:

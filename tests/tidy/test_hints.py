@@ -40,6 +40,10 @@ FOLLOWED = {
     f"{_CLI}what_needs_a_server": {"server_needed", "bind_needs_keys"},
     f"{_CLI}what_was_typed_wrongly": {"usage"},
     f"{_CLI}what_came_back_from_github_is_no_code": {"github_code_invalid"},
+    "cli/test_cli_sandboxes.py::test_hints_help": {
+        "argv_invalid", "sandbox_not_made", "sandbox_unknown", "terminal_needed",
+    },
+    "cli/test_cli_sandboxes.py::test_one_in_use_is_refused_unless_forced": {"sandbox_in_use"},
     "cli/test_github_setup.py::test_from_nothing_to_the_first_pull_request": {"app_known"},
     f"{_PEOPLE}merged_early_it_says_what_is_not_in_it": {"pull_request_merged"},
     f"{_PEOPLE}what_could_not_be_delivered_is_said_before_an_agent_is_paid": {

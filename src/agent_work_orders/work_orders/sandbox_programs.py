@@ -58,7 +58,7 @@ class Inside(msgspec.Struct, frozen=True, kw_only=True):
             raise Conflict(
                 "terminal_unavailable",
                 f"A sandbox of type {self.sandbox.sandbox_type} gives no terminal",
-                hint="`awo sandbox exec ORDER PROGRAM` runs one program without.",
+                hint="Run one program in it, which needs none (`exec`).",
             )
         return await self.sandbox.attach(
             list(argv), terminal.program_end, env={"TERM": kind}, timeout_s=timeout_s
