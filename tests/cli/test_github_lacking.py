@@ -153,8 +153,7 @@ async def test_workflows_are_looked_at_with_the_rules_that_start_them(bench: Ben
     assert found.status == "warning"
     for_dispatch, for_protection = found.detail.split("), administration: write (for ")
     assert for_dispatch.endswith(
-        "actions: write (for github.dispatch in workflow deploy, which label ship and /awo run "
-        "starts"
+        "actions: write (for github.dispatch in workflow deploy, started by label ship and /awo run"
     )
     assert "github.protect in workflow nested" in for_protection
     assert "github.protect in workflow guarded" in for_protection

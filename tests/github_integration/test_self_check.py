@@ -189,11 +189,13 @@ async def test_what_a_workflow_needs_beyond_that(bench: Bench) -> None:
     found = await bench.only(*needs)
     assert (found.about, found.status) == ("App's further permissions", "warning")
     assert found.detail == (
-        f"worker ({bench.app.id}) lacks actions: write (for github.dispatch in workflow release, "
+        f"worker ({bench.app.id}) lacks actions: write (for github.dispatch in workflow release; "
         "github.dispatch in workflow nightly), administration: write (for github.protect in "
         "workflow guard)"
     )
     assert "/apps/worker" in found.hint and "accept" in found.hint
+    many = [Need(permission="actions", level="write", of=f"w{number}") for number in range(8)]
+    assert (await bench.only(*many)).detail.endswith("(for w0; w1; w2; w3; w4; and 3 more)")
     granted = {"actions": "write", "administration": "write"}
     bench.app.permissions |= granted
     found = await bench.only(*needs)
@@ -217,7 +219,6 @@ async def test_events_that_it_is_not_told_of(bench: Bench) -> None:
 )
 async def test_a_clock_that_is_wrong(bench: Bench, ahead_s: int, said: str) -> None:
     """The proof is made by GitHub's clock then: nothing else is wrong."""
-    bench.clock.advance(ahead_s)
     now_ms = bench.github.clock.freeze()
     bench.clock = SimulatedClock(frozen_at_ms=now_ms + ahead_s * 1000)
     found = await bench.only()

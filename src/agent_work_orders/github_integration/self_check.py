@@ -22,6 +22,8 @@ from agent_work_orders.github_integration.quota import QuotaHeld
 SKEW_S = 30
 """Proofs are dated back by this much: a clock that is further ahead is refused at first."""
 MOST_INSTALLATIONS = 100
+MOST_NAMED = 5
+"""Of those that need one permission: enough to know where to look."""
 
 
 class SelfCheck:
@@ -191,11 +193,16 @@ def unmet_needs(granted: Any, needs: Sequence[Need]) -> list[Need]:
 
 
 def _listed(needs: Sequence[Need]) -> str:
-    """`actions: write (workflow deploy), ...`, each permission once."""
+    """`actions: write (for workflow deploy), ...`, each permission once."""
     whose: dict[str, list[str]] = {}
     for one in needs:
         whose.setdefault(f"{one.permission}: {one.level}", []).append(one.of)
-    return ", ".join(f"{named} (for {', '.join(of)})" for named, of in whose.items())
+    return ", ".join(f"{named} (for {_some(of)})" for named, of in whose.items())
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return "; ".join(names[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
 
 
 def _of_installation(found: dict[str, Any], needs: Sequence[Need]) -> Remark:

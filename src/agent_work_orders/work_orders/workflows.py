@@ -8,6 +8,7 @@ giving one as text does not publish it.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -20,6 +21,7 @@ from agent_work_orders.workflow_engine import builtin
 from agent_work_orders.workflow_engine import plan as plans
 from agent_work_orders.workflow_engine.compiler import compile_workflow, plan_hash
 from agent_work_orders.workflow_engine.definition import Definition, parse
+from agent_work_orders.workflow_engine.plan import Plan
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,11 +54,8 @@ def known(context: Context) -> dict[str, Known]:
 def find(context: Context, name: str) -> Known:
     """By name or alias. NotFound `workflow_unknown` with a guess."""
     every = known(context)
-    if name in every:
-        return every[name]
-    for candidate in every.values():
-        if name in candidate.definition.aliases:
-            return candidate
+    if (found := called(every, name)) is not None:
+        return found
     names = [*every, *(alias for one in every.values() for alias in one.definition.aliases)]
     close = difflib.get_close_matches(name, names, n=1)
     guess = f"Did you mean {close[0]}? " if close else ""
@@ -66,6 +65,31 @@ def find(context: Context, name: str) -> Known:
         hint=f"{guess}`awo workflow list` shows them all.",
         field="workflow_type",
     )
+
+
+def called(every: Mapping[str, Known], name: str) -> Known | None:
+    """The one of this name or alias."""
+    if name in every:
+        return every[name]
+    return next((one for one in every.values() if name in one.definition.aliases), None)
+
+
+def all_plans(context: Context) -> Iterator[tuple[Known, Plan]]:
+    """Of every workflow; one that does not compile says so when it is run. The files are read once,
+    however many there are."""
+    every = known(context)
+
+    def child(name: str) -> Definition | None:
+        found = called(every, name)
+        return None if found is None else found.definition
+
+    for one in every.values():
+        with context.cache.compiling:
+            try:
+                plan = compile_workflow(one.definition, context.catalogue, children=child)
+            except Refused:
+                continue
+        yield one, plan
 
 
 def compile_named(context: Context, name: str) -> Compiled:

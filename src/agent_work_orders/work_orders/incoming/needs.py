@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from agent_work_orders.errors import AgentWorkOrdersError
 from agent_work_orders.github_integration.account import Need
 from agent_work_orders.work_orders import workflows
 from agent_work_orders.work_orders.context import Context
@@ -21,25 +20,15 @@ ToolNeeds = Mapping[str, Mapping[str, str]]
 
 
 def needs(context: Context, rules: Rules, of_tools: ToolNeeds) -> list[Need]:
-    """Of every workflow that can be run, with the server's rules that start it. One that does not
-    compile says so when it is run."""
-    starting: dict[str, list[str]] = {}
-    for rule, workflow in named(rules):
-        try:
-            name = workflows.find(context, workflow).definition.name
-        except AgentWorkOrdersError:
-            continue
-        starting.setdefault(name, []).append(rule)
+    """Of every workflow that can be run, with the server's rules that start it."""
     found = []
-    for name in workflows.known(context):
-        try:
-            plan = workflows.compile_named(context, name).plan
-        except AgentWorkOrdersError:
-            continue
+    for one, plan in workflows.all_plans(context):
+        known_as = {one.definition.name, *one.definition.aliases}
+        starting = [rule for rule, workflow in named(rules) if workflow in known_as]
         for tool in sorted(tools(plan)):
-            by = f"{tool} in workflow {name}"
-            if rules_of := starting.get(name):
-                by += f", which {' and '.join(rules_of)} starts"
+            by = f"{tool} in workflow {plan.name}"
+            if starting:
+                by += f", started by {' and '.join(starting)}"
             for permission, level in of_tools.get(tool, {}).items():
                 found.append(Need(permission=permission, level=level, of=by))
     return found
