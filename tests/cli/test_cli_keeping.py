@@ -140,3 +140,44 @@ def test_an_artifact_is_fetched_by_name_or_hash(awo: Any) -> None:
     over = awo.inside("artifacts", order_id, one["sha256"], "--to", str(file))
     assert over.code == 2 and "cannot be written" in over.err
     assert awo.inside("artifacts", order_id, "absent").code == 2
+
+
+def test_a_message_that_says_nothing_is_refused(awo: Any) -> None:
+    for text in ("", "  "):
+        refused = awo.inside("retry", "wo-aaaa", "-m", text)
+        assert refused.code == 2 and "--message" in refused.err and refused.out == ""
+
+
+FAN = """\
+name: fan
+tasks:
+  names: {uses: sandbox.exec, with: {argv: [echo, '{"a": 1}']}}
+  none: {needs: [names], foreach: "{{ tasks.names.outputs.stdout | fromjson }}", uses: tests.run}
+  each:
+    foreach: [one, two]
+    uses: sandbox.exec
+    with: {argv: [echo, "{{ item }}"]}
+"""
+
+
+def test_a_fan_out_that_failed_is_seen_and_one_that_worked_says_where_to_look(awo: Any) -> None:
+    awo.repository()
+    (awo.folder / "fan.yaml").write_text(FAN)
+    done = awo.inside("run", "--repo", "repo", "--workflow", "fan.yaml", "--agent-command", "true")
+    assert done.code == 1
+    [order] = awo.inside("list", "--json").json["agent_work_orders"]
+    order_id = order["agent_work_order_id"]
+    for shown in (done.out, awo.inside("show", order_id).out):
+        assert "none" in shown and "and got an object" in shown
+    said = awo.inside("output", order_id, "each")
+    assert "`awo output ORDER 'each[1]'`" in said.err
+    assert awo.inside("output", order_id, "each[1]").out == "one\n"
+
+
+def test_an_order_that_rests_says_how_it_goes_on(awo: Any) -> None:
+    awo.repository()
+    (awo.folder / "gate.yaml").write_text("name: gate\ntasks: {ask: {approval: Go?}}\n")
+    request = ("run", "--repo", "repo", "--workflow", "gate.yaml", "--agent-command", "true")
+    done = awo.inside(*request, "--json")
+    order_id = done.json["agent_work_order"]["agent_work_order_id"]
+    assert "`awo resume ORDER`" in awo.inside("show", order_id).out

@@ -141,3 +141,9 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+@pytest.mark.parametrize("url", ["foo", "ftp://x.example", "https://u:p@x.example", "/webhook"])
+def test_an_address_for_webhooks_must_be_one(awo: Any, url: str) -> None:
+    refused = awo("github", "setup", "--webhook-url", url)
+    assert refused.code == 2 and "--webhook-url" in refused.err and refused.out == ""

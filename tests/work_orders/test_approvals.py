@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from site_bench import Site
@@ -188,6 +189,11 @@ async def test_where_people_are_named_nobody_else_decides(site: Site) -> None:
         viewer = Caller(name="ann", role="viewer")
         await approvals.decide(site.context, one.approval_id, viewer, approved=True)
     assert refused.value.code == "role_insufficient"
+    # Nor does calling the task done, or leaving it out, take the place of a decision.
+    for action in ("skip", "succeed"):
+        with pytest.raises(Forbidden) as refused:
+            await steer.override(site.context, order_id, LOCAL_OPERATOR, path="ask", action=action)
+        assert refused.value.code == "approval_not_yours"
     octocat = Caller(name="github:octo-cat", role="approver")
     await approvals.decide(site.context, one.approval_id, octocat, approved=True)
     await site.until(order_id, "completed")
@@ -210,3 +216,15 @@ async def test_approvers_that_cannot_be(site: Site, approvers: str, message: str
         await site.submit(workflow_source=source)
     assert refused.value.code == "workflow_invalid"
     assert any(message in one["message"] for one in refused.value.context["problems"])
+
+
+@pytest.mark.parametrize("action", ["skip", "succeed"])
+async def test_what_somebody_named_rejected_stays_so(site: Site, action: Any) -> None:
+    order_id = await site.submit(workflow_source=NAMED)
+    await site.until(order_id, "waiting")
+    one = await question(site, order_id)
+    await approvals.decide(site.context, one.approval_id, APPROVER, approved=False)
+    await site.until(order_id, "failed")
+    with pytest.raises(Forbidden) as refused:
+        await steer.override(site.context, order_id, LOCAL_OPERATOR, path="ask", action=action)
+    assert refused.value.code == "approval_not_yours"

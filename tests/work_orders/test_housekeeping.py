@@ -97,16 +97,6 @@ async def test_a_start_forgets_old_idempotency_keys(site: Site) -> None:
     assert await keys.claim("ann", "new", body_hash="h", order_id="wo-2", at_ms=now_ms) == "wo-new"
 
 
-@pytest.mark.fault("G4")
-async def test_the_limit_on_silence_reaches_agents(folder: Path) -> None:
-    site = Site(folder)
-    site.environ["AWO_AGENT_IDLE_S"] = "1"
-    async with site.opened():
-        order_id = await site.submit(agent={"name": "scripted", "script": IDLE})
-        record = await site.until(order_id, "failed")
-    assert record.error_code == "agent_timeout"
-
-
 EDITED = """
 name: edited
 tasks:

@@ -159,7 +159,7 @@ class Desk:
         context = SimpleNamespace(
             store=SimpleNamespace(ledger=self.ledger),
             clock=SimpleNamespace(now_ms=lambda: self.at_ms),
-            runs=SimpleNamespace(run=run),
+            runs=SimpleNamespace(run=run, held_until_ms=lambda _run_id: None),
             forges=place,
             log=lambda _order, event, _level, _fields: self.logged.append(event),
             policy=Policy(public_url="https://orders.example"),

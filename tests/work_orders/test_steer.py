@@ -9,10 +9,13 @@ import psutil
 import pytest
 from site_bench import IDLE, SCRIPT, Site, git
 
+from agent_work_orders.clock import iso
 from agent_work_orders.errors import Conflict, Forbidden, NotFound, Refused
 from agent_work_orders.security.roles import LOCAL_OPERATOR, Caller
 from agent_work_orders.work_orders import inspect, steer
 from agent_work_orders.work_orders.context import Context
+from agent_work_orders.work_orders.outgoing.progress_view import draw
+from agent_work_orders.workflow_engine import phases
 
 GATED = """
 name: gated
@@ -269,3 +272,38 @@ default: [{run: [sh, -c, 'echo turn >> turns.txt; sleep 0.5']}, {text: ok}]
     said = site.context.transcripts.read(order_id, "build")
     assert sum("and this" in entry.text for _, entry in said if entry.kind == "prompt") == 1
     assert record.warnings == []
+
+
+async def test_a_retry_is_no_further_beginning(site: Site) -> None:
+    """The limit counts orders begun; what was begun goes on, and what waits says until when."""
+    ann = Caller(name="ann", role="operator")
+    await site.stop()
+    site.environ["AWO_STARTS_PER_REPOSITORY_PER_HOUR"] = "1"
+    await site.start()
+    begun = await site.submit(ann, script=FAILING)
+    await site.until(begun, "failed")
+    waits = await site.submit(ann)
+    assert (await site.show(waits)).waiting_reason == "rate_limit"
+    for _ in range(2):
+        attempts = (await site.task(begun, "build"))["attempt"]
+        await steer.retry(site.context, begun, ann)
+        await site.until(begun, "failed")
+        assert (await site.task(begun, "build"))["attempt"] > attempts
+        await site.restart()
+    assert (await site.show(waits)).waiting_reason == "rate_limit"
+    until_ms = site.context.runs.held_until_ms(waits)
+    run = await site.context.runs.run(waits)
+    assert run is not None and until_ms is not None
+    view = draw(run, queue_until_ms=until_ms)
+    assert view.title.startswith(f"⏳ waiting until {iso(until_ms)}")
+
+
+async def test_what_was_said_with_a_retry_was_heard_also_if_it_failed(site: Site) -> None:
+    order_id = await site.submit(script=FAILING)
+    await site.until(order_id, "failed")
+    await steer.retry(site.context, order_id, LOCAL_OPERATOR, text="Use tabs")
+    await site.until(order_id, "failed")
+    run = await site.context.runs.run(order_id)
+    assert run is not None
+    (said,) = [one for one in phases.warnings(run) if "prompt" in one]
+    assert said.endswith("was given with a task whose agent did not end well")

@@ -13,6 +13,8 @@ from agent_work_orders.errors import Conflict, Forbidden, NotFound, Refused
 from agent_work_orders.security.roles import LOCAL_OPERATOR, Caller
 from agent_work_orders.state_manager.records import OrderFilter
 from agent_work_orders.work_orders import find, inspect
+from agent_work_orders.work_orders.order_facts import OrderFacts
+from agent_work_orders.workflow_engine.scopes import ORDER
 
 NESTED = """
 name: nested
@@ -198,3 +200,15 @@ async def test_repositories_that_no_order_can_start_in(
     assert refused.value.field == "repository_url" and refused.value.hint
     assert site.counts() == before
     assert not list((site.home / "mirrors").glob("*.git"))
+
+
+def test_lint_knows_what_every_order_has() -> None:
+    fields = {one.name for one in msgspec.structs.fields(OrderFacts)}
+    assert set(ORDER["properties"]) == fields
+
+
+@pytest.mark.parametrize("prompt", ["", " ", "\n\t "])
+async def test_a_blank_request_is_none(site: Site, prompt: str) -> None:
+    with pytest.raises(Refused) as refused:
+        await site.submit(initial_prompt=prompt)
+    assert refused.value.code == "prompt_missing"

@@ -236,6 +236,20 @@ REFUSED = [
     ("  §t: {uses: sandbox.exec, with: {argv: '{{ inputs.n }}'}}", "gives an integer", ""),
     ("  §t: {uses: sandbox.exec, with: {argv: ['{{ inputs.n | upper }}']}}", "`upper`", ""),
     ("  §t: {uses: sandbox.exec, with: {argv: '{{ inputs.n ~ \"a\" }}'}}", "gives text", ""),
+    ("  §t: {uses: sandbox.exec, with: {argv: ['{{ order.promt }}']}}", "no `promt`", "`prompt`"),
+    ("  §t: {uses: sandbox.exec, with: {argv: ['{{ order.prompt.x }}']}}", "is text", ""),
+    ("  §t: {when: 'order.nothing == \"b\"', uses: git.push}", "no `nothing`", ""),
+    ("  §t: {foreach: '{{ 2000 | range }}', uses: git.push}", "takes 1,000 items", ""),
+    (
+        "  §t: {foreach: '{{ 3 | range }}', uses: sandbox.exec, with: {argv: ['{{ item }}']}}",
+        "gives an integer",
+        "",
+    ),
+    (
+        "  §t: {foreach: [1, 2], uses: sandbox.exec, with: {argv: ['{{ item }}']}}",
+        "gives an integer",
+        "",
+    ),
     ("  §t: {uses: sandbox.exec, with: {argv: ['{{ inputs.m }}']}}", "no `m`", ""),
     ("  §t: {uses: sandbox.exec, with: {argv: ['{{ input.n }}']}}", "`input`", "`inputs`"),
     ("  §t: {uses: sandbox.exec, with: {argv: ['{{ inputs.n']}}", "not closed", ""),
@@ -260,6 +274,7 @@ REFUSED = [
     ("  §t: {uses: git.push, undo: {uses: git.deleet_branch}}", "no tool", "delete_branch"),
     ("  §t: {uses: tests.run, undo: {uses: git.delete_branch}}", "needs `branch`", ""),
     ("  §t: {approval: 'Go {{ inputs.z }}?'}", "no `z`", ""),
+    ("  §t: {approval: {}}", "needs a `message`", ""),
     (
         "  a: {uses: tests.run}\n"
         "  §t: {uses: sandbox.exec, with: {argv: ['{{ tasks.a.outputs.summary }}']}}",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_work_orders.workflow_engine import shapes, template, template_types
+from agent_work_orders.workflow_engine import shapes, template, template_types, written_schema
 from agent_work_orders.workflow_engine.shapes import Schema
 from agent_work_orders.workflow_engine.template import TemplateError
 from agent_work_orders.workflow_engine.template_filters import FILTERS
@@ -157,3 +157,34 @@ def test_what_is_refused_fails_and_what_is_given_has_its_type(
         if types is not None:
             number = {"integer", "number"} if types & {"number"} else set()
             assert shapes.mismatch(value, {"type": sorted(types | number)}) is None, (found, value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ({"type": "string", "maxLength": -1}, "`maxLength` cannot be below 0"),
+        ({"type": "integer", "minimum": 5, "maximum": 3}, "nothing fits"),
+        ({"items": {"minItems": 2, "maxItems": 1}}, "nothing fits"),
+        ({"required": ["zz"], "additionalProperties": False}, "`zz` is required and not allowed"),
+        ({"type": "text"}, "`type` is one of"),
+        ({"properties": {"a": {"enum": []}}}, "`enum` has no value"),
+        ({"$ref": "#/x"}, "`$ref` of JSON Schema is not known"),
+        ({"minimum": True}, "`minimum` cannot be"),
+    ],
+)
+def test_schemas_that_nothing_fits_are_none(schema: dict[str, Any], message: str) -> None:
+    wrong = written_schema.not_understood(schema)
+    assert wrong is not None and message in wrong[1]
+
+
+def test_a_schema_with_every_keyword_is_understood() -> None:
+    whole = {
+        "type": ["object", "null"], "title": "t", "description": "d", "required": ["a"],
+        "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 9.5},
+        "properties": {
+            "a": {"type": "array", "items": {"enum": [1, None]}, "minItems": 0, "maxItems": 2},
+            "b": {"type": "string", "minLength": 1, "maxLength": 1},
+        },
+    }  # fmt: skip
+    assert written_schema.not_understood(whole) is None
+    assert written_schema.not_understood({**whole, "additionalProperties": True}) is None

@@ -331,5 +331,8 @@ def _commit_of(outputs: Json) -> str:
 
 
 def is_work(task: Json) -> bool:
-    """Loops and fan-outs are told by what they contain."""
-    return task["kind"] not in ("repeat", "foreach", "group")
+    """Loops and fan-outs are told by what they contain, unless they failed before they had any."""
+    empty = task["kind"] == "foreach" and not task["items"]
+    return task["kind"] not in ("repeat", "foreach", "group") or (
+        empty and task["failure"] is not None
+    )

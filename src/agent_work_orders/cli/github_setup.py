@@ -26,6 +26,7 @@ from agent_work_orders.clock import SystemClock
 from agent_work_orders.github_integration.account import Remark
 from agent_work_orders.github_integration.identity import app_manifest
 from agent_work_orders.github_integration.identity.app_manifest import NewApp
+from agent_work_orders.security import given
 from agent_work_orders.settings import Settings, with_kept
 from agent_work_orders.state_manager.lock import read_owner
 from agent_work_orders.work_orders import credentials
@@ -124,6 +125,13 @@ async def _ready(settings: Settings, asked: AppRequest) -> None:
             f"GitHub allows {app_manifest.MAX_NAME_CHARS} characters for an App's name",
             hint="Give a shorter one.",
             field="--name",
+        )
+    if asked.webhook_url and not given.is_plain_address(asked.webhook_url):
+        raise Told(
+            "webhook_url_invalid",
+            f"{asked.webhook_url[:60]!r} is not an http or https address without user or query",
+            hint="Give the public address of /webhook/github: https://awo.example.org/webhook/github.",
+            field="--webhook-url",
         )
     owner = read_owner(settings.home)
     if owner is not None:

@@ -57,6 +57,7 @@ _OUTPUTS = fields(
     answer=anything("What it answered in the form of `schema`; null without one"),
 )
 _SHAPED = {"answer": "schema"}
+_SCHEMA_HINT = "docs/workflows.md lists what a schema may use; create the order again with another."
 
 
 class Agents:
@@ -221,7 +222,7 @@ def checked_schema(schema: JsonObject | None) -> None:
     wrong = None if schema is None else written_schema.not_understood(schema)
     if wrong is not None:
         where = ".".join(str(step) for step in ("schema", *wrong[0]))
-        raise Permanent("schema_invalid", f"{where}: {wrong[1]}", hint=wrong[2] or "Mend it.")
+        raise Permanent("schema_invalid", f"{where}: {wrong[1]}", hint=wrong[2] or _SCHEMA_HINT)
 
 
 def _context(ctx: ToolContext, feedback: str) -> list[expansion.Context]:

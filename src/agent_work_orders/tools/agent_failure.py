@@ -81,7 +81,7 @@ def meaning(
             return Permanent(
                 "agent_timeout",
                 f"The agent did not end in time: {message}",
-                hint="Give the task a larger `timeout`, or find out what it waits for.",
+                hint="Retry it with a longer --timeout, or find out what it waits for.",
             )
         case "idle":
             return Permanent(

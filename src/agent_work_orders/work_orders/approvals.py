@@ -64,7 +64,7 @@ async def decide(
     row = await context.store.records.get(asked_for.order_id)
     if context.policy.four_eyes and row is not None and row.created_by == caller.name:
         raise own_order()
-    _need_named(asked_for, caller)
+    questions.need_named(asked_for.subject, caller)
     check_text("comment", comment, COMMENT_LIMIT_CHARS)
     if subject_hash is not None and subject_hash != asked_for.subject_hash:
         raise Conflict(
@@ -95,19 +95,6 @@ async def decide(
     if not accepted:
         raise _settled(run, asked_for)
     return _as_decided(asked_for, approved, caller, comment, now_ms)
-
-
-def _need_named(asked_for: ApprovalRecord, caller: Caller) -> None:
-    named = [str(one) for one in asked_for.subject.get("approvers", ())]
-    # Logins of GitHub are the same in any letters; names of keys are not.
-    theirs = {one.lower() if one.startswith("github:") else one for one in named}
-    name = caller.name.lower() if caller.name.startswith("github:") else caller.name
-    if named and name not in theirs:
-        raise Forbidden(
-            "approval_not_yours",
-            f"The workflow names who decides this: {', '.join(named)[:300]}; you are {caller.name}",
-            hint="Ask one of them; the key in AWO_API_KEY, or the login on GitHub, says who it is.",
-        )
 
 
 def own_order() -> Forbidden:

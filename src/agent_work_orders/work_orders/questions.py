@@ -14,8 +14,9 @@ from contextlib import suppress
 from typing import Any
 
 from agent_work_orders.engines.engine import Change
-from agent_work_orders.errors import AgentWorkOrdersError, Refused
+from agent_work_orders.errors import AgentWorkOrdersError, Forbidden, Refused
 from agent_work_orders.ids import order_of
+from agent_work_orders.security.roles import Caller
 from agent_work_orders.tools.order_branch import head_of
 from agent_work_orders.work_orders import find
 from agent_work_orders.work_orders.context import LiveContext
@@ -51,6 +52,20 @@ async def refresh(context: LiveContext, run_id: str) -> Run:
             if gate.facts != one:
                 await context.runs.post(run_id, event)
     return await find.run_of(context, run_id)
+
+
+def need_named(subject: dict[str, Any], caller: Caller) -> None:
+    """Forbidden `approval_not_yours` where the workflow names others than the caller."""
+    named = [str(one) for one in subject.get("approvers", ())]
+    # Logins of GitHub are the same in any letters; names of keys are not.
+    theirs = {one.lower() if one.startswith("github:") else one for one in named}
+    name = caller.name.lower() if caller.name.startswith("github:") else caller.name
+    if named and name not in theirs:
+        raise Forbidden(
+            "approval_not_yours",
+            f"The workflow names who decides this: {', '.join(named)[:300]}; you are {caller.name}",
+            hint="Ask one of them; the key in AWO_API_KEY, or the login on GitHub, says who it is.",
+        )
 
 
 class Questions:

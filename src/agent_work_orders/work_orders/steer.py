@@ -14,7 +14,7 @@ from agent_work_orders.errors import Conflict, NotFound, Refused
 from agent_work_orders.security.roles import Caller
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.tools.base_files import base_files
-from agent_work_orders.work_orders import find
+from agent_work_orders.work_orders import find, questions
 from agent_work_orders.work_orders.context import LiveContext
 from agent_work_orders.work_orders.read_side import projection
 from agent_work_orders.work_orders.submit import PROMPT_LIMIT_CHARS, check_text, check_timeout
@@ -117,9 +117,14 @@ async def override(
     action: Action,
     outputs: dict[str, Any] | None = None,
 ) -> OrderRecord:
-    """A person decides a stuck task: skip it, call it done with a value, or try it again."""
+    """A person decides a stuck task: skip it, call it done with a value, or try it again. What
+    somebody named has to approve, nobody else decides this way either."""
     row = await _mine(context, wanted, caller)
-    _need_task(await find.run_of(context, row.agent_work_order_id), path)
+    run = await find.run_of(context, row.agent_work_order_id)
+    _need_task(run, path)
+    gate = run.tasks[path].gate if path in run.tasks else None
+    if gate is not None and gate.decision != "approved" and action != "retry":
+        questions.need_named(gate.subject, caller)
     event = on.TaskOverridden(
         **_by(context, caller), path=path, action=action, outputs=outputs or {}
     )

@@ -157,7 +157,8 @@ def _order(context: Context, new: NewOrder, origin: RepositoryUrl, compiled: Com
         delivers=any(task.uses in _DELIVERING for task in plans.by_pattern(compiled.plan).values()),
         prompt=prompt,
         github_issue_number=issue,
-        title=title or (commit_message.one_line(prompt)[:TITLE_LIMIT_CHARS] if prompt else ""),
+        title=title
+        or (commit_message.one_line(prompt)[:TITLE_LIMIT_CHARS] if prompt.strip() else ""),
         github=new.github,
     )
 

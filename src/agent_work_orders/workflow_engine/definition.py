@@ -343,7 +343,7 @@ def _approval(fields: Fields, findings: list[Finding]) -> Approval | None:
     if isinstance(fields.data["approval"], str):
         return Approval(message=fields.text("approval"))
     own = Fields(fields.data["approval"], (*fields.path, "approval"), findings, APPROVAL_KEYS)
-    if own.data and not own.has("message"):
+    if isinstance(fields.data["approval"], dict) and not own.has("message"):
         own.problem((), "`approval` needs a `message`", "The question that a person answers.")
     expires = own.duration("expires")
     approvers = own.names("approvers")

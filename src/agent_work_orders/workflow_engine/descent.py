@@ -9,6 +9,7 @@ from agent_work_orders.workflow_engine import approval, condition, prompts, temp
 from agent_work_orders.workflow_engine.effects import Perform, StartChild
 from agent_work_orders.workflow_engine.plan import MAX_FANOUT, Task, size
 from agent_work_orders.workflow_engine.run import TaskRun, inside
+from agent_work_orders.workflow_engine.template_values import type_name
 from agent_work_orders.workflow_engine.work import Work, permanent, too_large
 
 
@@ -137,7 +138,10 @@ def _fan_out(work: Work, path: str, spec: Task) -> None:
         work.fail(path, permanent("template_error", error.message, error.hint))
         return
     if not isinstance(found, list) or len(found) > MAX_FANOUT:
-        message = f"`foreach` of {path} needs a list of at most {MAX_FANOUT} items"
+        given = f"a list of {len(found):,}" if isinstance(found, list) else type_name(found)
+        message = (
+            f"`foreach` of {path} needs a list of at most {MAX_FANOUT:,} items, and got {given}"
+        )
         hint = "Give a template that yields a list, or split the work."
         work.fail(path, permanent("foreach_invalid", message, hint))
         return

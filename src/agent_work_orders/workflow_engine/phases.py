@@ -122,11 +122,27 @@ def warnings(run: Run) -> list[str]:
     found += _unpublished(run)
     if run.stage == "ended":
         found += [
-            f"prompt {prompt.prompt_id} was not delivered: no agent was left to get it"
+            f"prompt {prompt.prompt_id} "
+            + (
+                "was given with a task whose agent did not end well"
+                if prompt.opening and prompt.target is None and _agent_began(run, prompt.at_ms)
+                else "was not delivered: no agent was left to get it"
+            )
             for prompt in run.prompts
             if not prompt.delivered
         ]
     return found
+
+
+def _agent_began(run: Run, since_ms: int) -> bool:
+    return any(
+        path != ROOT
+        and run.spec(path).takes_prompts
+        and task.ended_ms is not None
+        and task.ended_ms >= since_ms
+        and task.attempt > 0
+        for path, task in run.tasks.items()
+    )
 
 
 def _unpublished(run: Run) -> list[str]:

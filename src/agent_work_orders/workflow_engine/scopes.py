@@ -28,6 +28,29 @@ GATE_OUTPUTS: Schema = {
     "properties": {"approved_by": {"type": "string"}, "comment": {"type": "string"}},
 }
 
+_TEXT: Schema = {"type": "string"}
+_MAYBE_TEXT: Schema = {"type": ["string", "null"]}
+_ORDER_TEXTS = (
+    "branch", "order_id", "prompt", "repository", "repository_url", "sandbox_type", "title",
+    "workflow", "workflow_kind",
+)  # fmt: skip
+ORDER: Schema = {
+    "type": "object",
+    "properties": {
+        **dict.fromkeys(_ORDER_TEXTS, _TEXT),
+        "base_branch": _MAYBE_TEXT,
+        "github_issue_number": _MAYBE_TEXT,
+        "agent": {"type": "object"},
+        "agent_timeout_s": {"type": ["number", "null"]},
+        "delivers": {"type": "boolean"},
+        "github": {"type": ["object", "null"]},
+        "priority": _INTEGER,
+        "metered": {"type": "boolean"},
+        "pipeline_task": {},
+    },
+}
+"""What every order has, as work_orders/order_facts.py writes it."""
+
 Trouble = tuple[str, str]
 """Message and hint."""
 
@@ -117,7 +140,7 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
         return _followed(found, names, root)
 
     def _roots(self) -> dict[str, Schema]:
-        roots: dict[str, Schema] = {"inputs": self.scope.inputs, "order": {}}
+        roots: dict[str, Schema] = {"inputs": self.scope.inputs, "order": ORDER}
         item = self.item if self.item is not None else self.scope.item
         if item is not None:
             roots |= {"item": item, "index": _INTEGER}

@@ -237,9 +237,17 @@ def _of_value(value: Any) -> Schema:
         case str():
             return _STRING
         case list():
-            return {"type": "array"}
+            return of_items([_of_value(one) for one in value])
         case _:
             return {"type": "object"}
+
+
+def of_items(schemas: Sequence[Schema]) -> Schema:
+    """A list of so many, of one type if they all are."""
+    found: dict[str, Any] = {"type": "array", "minItems": len(schemas)}
+    if schemas and all(one == schemas[0] for one in schemas):
+        found["items"] = schemas[0]
+    return found
 
 
 def by_path(found: Mapping[Reference, Schema]) -> Known:

@@ -20,6 +20,14 @@ Report = Callable[[Path, str, str], None]
 _STATEMENT = re.compile(r"\{%.*?%\}", re.DOTALL)
 
 
+_TYPES: dict[type, Schema] = {
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    str: {"type": "string"},
+}
+
+
 def check_needs(scope: Scope, at: Path, report: Report) -> None:
     """Edges that lead nowhere, or round in a circle; names that hide an outer one."""
     for name, task in scope.tasks.items():
@@ -85,6 +93,9 @@ def check_value(
     """A value with templates in it. Returns the schema of what it will be, as far as known."""
     if isinstance(value, str) and "{{" in value:
         given = _template(value, view, at, report, refs)
+        if given.get("minItems", 0) > schema.get("maxItems", given.get("minItems", 0)):
+            most = schema["maxItems"]
+            report(at, f"`{at[-1]}` takes {most:,} items, the template gives more", "")
         if not shapes.compatible(given, schema):
             message = f"expected {shapes.spoken(schema)}, the template gives {shapes.spoken(given)}"
             report(at, f"`{at[-1]}`: {message}", "")
@@ -98,7 +109,7 @@ def check_value(
     if wrong is not None:
         hint = "Put it in quotes." if shapes.types_of(schema) == frozenset({"string"}) else ""
         report(at, f"`{at[-1]}`: {wrong[1]}", hint)
-    return {}
+    return _TYPES.get(type(value), {})
 
 
 def _container(
@@ -111,12 +122,15 @@ def _container(
         schema = {}
     if isinstance(value, list):
         of_items: Schema = schema.get("items", {})
-        for position, item in enumerate(value):
+        found = [
             check_value(item, of_items, view, (*at, position), report, refs)
+            for position, item in enumerate(value)
+        ]
         most = schema.get("maxItems", len(value))
         if not schema.get("minItems", 0) <= len(value) <= most:
             report(at, f"`{at[-1]}` has {len(value)} items", "")
-        return {"type": "array"}
+        same = found and all(one == found[0] for one in found)
+        return {"type": "array", **({"items": found[0]} if same else {})}
     properties: dict[str, Any] = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in value:

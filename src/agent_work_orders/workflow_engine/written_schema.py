@@ -29,6 +29,8 @@ KEYWORDS: dict[str, tuple[type, ...]] = {
 }
 """What `shapes.mismatch` looks at, and words for people. The rest of JSON Schema would be passed
 over."""
+_SIZES = ("minLength", "maxLength", "minItems", "maxItems")
+_BOUNDS = (("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems"))
 _MOST_NESTED = 16
 
 
@@ -48,6 +50,8 @@ def not_understood(schema: Any, depth: int = 0) -> tuple[Path, str, str] | None:
         wrong = _keyword_misused(name, value)
         if wrong:
             return (name,), wrong, ""
+    if impossible := _impossible(schema):
+        return (), impossible, ""
     inner: list[tuple[Path, Any]] = [
         (("properties", name), one) for name, one in schema.get("properties", {}).items()
     ]
@@ -73,6 +77,20 @@ def _keyword_misused(name: str, value: object) -> str:
         return "`required` lists names"
     if name == "enum" and not value:
         return "`enum` has no value"
+    if name in _SIZES and isinstance(value, int) and value < 0:
+        return f"`{name}` cannot be below 0"
+    return ""
+
+
+def _impossible(schema: dict[str, Any]) -> str:
+    """What no value can fit."""
+    for least, most in _BOUNDS:
+        if least in schema and most in schema and schema[least] > schema[most]:
+            return f"`{least}` is above `{most}`: nothing fits"
+    if schema.get("additionalProperties") is False:
+        for name in schema.get("required", ()):
+            if name not in schema.get("properties", {}):
+                return f"`{name}` is required and not allowed: nothing fits"
     return ""
 
 

@@ -59,7 +59,14 @@ def output(
         failure = found["failure"]
         sys.stderr.write(f"{screen.told(failure['message'])} ({failure['code']})\n")
     elif not printed:
-        sys.stderr.write(f"It is {found['state']} and printed nothing.\n")
+        sys.stderr.write(f"It is {found['state']} and printed nothing{_inner(found)}.\n")
+
+
+def _inner(task: Json) -> str:
+    """Where what is inside of it can be read."""
+    first = {"foreach": "[1]", "repeat": "[1].TASK", "group": ".TASK"}.get(task["kind"])
+    path = task["task"]
+    return "" if first is None else f" itself; of what is in it: `awo output ORDER '{path}{first}'`"
 
 
 async def _outputs(client: Looker, wanted: str, path: str) -> Json:
@@ -85,6 +92,7 @@ async def _outputs(client: Looker, wanted: str, path: str) -> Json:
     return {
         "agent_work_order_id": order_id,
         "task": path,
+        "kind": found["kind"],
         "state": found["state"],
         "outputs": outputs,
         "failure": found["failure"],

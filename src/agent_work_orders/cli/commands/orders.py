@@ -138,7 +138,9 @@ def show(
     if as_json:
         print_json({"agent_work_order": found, "tasks": tasks, "approvals": questions})
         return
-    _show(found, tasks, questions, Screen())
+    screen = Screen()
+    _show(found, tasks, questions, screen)
+    _tell_resting([found], clients.Target(home=home, url=url), screen)
 
 
 def _show(order: Json, tasks: list[Json], questions: list[Json], screen: Screen) -> None:

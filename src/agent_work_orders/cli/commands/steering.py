@@ -95,9 +95,9 @@ def retry(
         ),
     ] = None,
     message: Annotated[
-        str,
+        str | None,
         typer.Option("--message", "-m", metavar="TEXT", help="Tell the next agent, with its task."),
-    ] = "",
+    ] = None,
     timeout: Annotated[
         float | None,
         typer.Option("--timeout", metavar="SECONDS", help="The longest agent turn from now on."),
@@ -109,8 +109,14 @@ def retry(
 ) -> None:
     """Try the failed tasks of an order again, or everything from a task on."""
     from agent_work_orders.cli import request
+    from agent_work_orders.cli.outcome import Told
 
     said = request.prompt(message) or ""
+    if message is not None and not said.strip():
+        raise Told(
+            "prompt_empty", "The message is empty", hint="Leave it out, or say something",
+            field="--message",
+        )  # fmt: skip
 
     async def begin(client: Client) -> Json:
         return await client.retry(order, from_task, text=said, agent_timeout_s=timeout)

@@ -95,14 +95,17 @@ class KeptRun:
 
     @property
     def ticket(self) -> Ticket:
-        """Known once the run was submitted."""
+        """Known once the run was submitted. One that has begun once does not begin again, also when
+        somebody has it retried."""
+        if self._ticket is not None and self._ticket.metered and self.run.started_ms is not None:
+            self._ticket = msgspec.structs.replace(self._ticket, metered=False)
         if self._ticket is None:
             order = self.run.order
             self._ticket = Ticket(
                 order_id=ids.order_of(self.run.run_id),
                 repository=str(order.get("repository", "")),
                 priority=min(max(int(order.get("priority", 1)), 0), PRIORITIES - 1),
-                metered=bool(order.get("metered", True)),
+                metered=bool(order.get("metered", True)) and self.run.started_ms is None,
             )
         return self._ticket
 

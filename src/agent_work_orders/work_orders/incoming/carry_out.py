@@ -238,4 +238,5 @@ def _facts(
 
 
 def refusal_words(error: Refused) -> str:
-    return f"{error.message} {error.hint}".strip()
+    message = error.message if error.message.endswith((".", "!", "?")) else f"{error.message}."
+    return f"{message} {error.hint}".strip()

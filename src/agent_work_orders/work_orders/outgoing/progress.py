@@ -237,7 +237,11 @@ class ProgressReporter:
         subject = msgspec.convert(order.github, Subject, strict=False)
         hub, repository = context.forges.hub_at(order.repository, order.repository_url)
         await self._open(order_id)
-        view = draw(run, order_url=context.policy.order_url(order_id))
+        view = draw(
+            run,
+            order_url=context.policy.order_url(order_id),
+            queue_until_ms=context.runs.held_until_ms(order_id),
+        )
         shown = self._shown.setdefault(order_id, PostedProgress(context, order_id))
         shown.at_ms = context.clock.now_ms()
         if shown.is_detail(view) or f"{order_id}:progress" in self._failures:

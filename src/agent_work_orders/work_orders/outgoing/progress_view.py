@@ -15,6 +15,7 @@ from agent_work_orders.github_integration.forge import Check, Conclusion
 from agent_work_orders.state_manager.records import OrderRecord
 from agent_work_orders.work_orders.read_side import projection
 from agent_work_orders.workflow_engine.run import Run
+from agent_work_orders.workflow_engine.waiting import RATE_LIMIT
 
 CHECK_NAME = "Agent Work Orders"
 MAX_STEPS = 40
@@ -82,8 +83,9 @@ def superseded(head_sha: str, by: str) -> Check:
     )
 
 
-def draw(run: Run, *, order_url: str = "") -> ProgressView:
-    record = projection.record(run, 0)
+def draw(run: Run, *, order_url: str = "", queue_until_ms: int | None = None) -> ProgressView:
+    """`queue_until_ms`: until when a limit holds it in the queue."""
+    record = projection.record(run, 0, queue_until_ms)
     tasks = projection.tasks(run)
     state = _state(record.status, tasks)
     mark, word = _WORDS[state]
@@ -97,6 +99,10 @@ def draw(run: Run, *, order_url: str = "") -> ProgressView:
     waits_for_it = record.waiting_reason in ("github_quota", "github_unavailable")
     if waits_for_it and record.waiting_until_ms is not None:
         title = f"⏳ waiting for GitHub until {iso(record.waiting_until_ms)}"
+    if record.waiting_reason == RATE_LIMIT and record.waiting_until_ms is not None:
+        title = (
+            f"⏳ waiting until {iso(record.waiting_until_ms)}: so many orders may begin in an hour"
+        )
     lines = [f"### {title}", "", _about(record, order_url), ""]
     lines += _questions(tasks) + _steps(tasks)
     if record.verification is not None and record.verification_reason:
@@ -109,7 +115,7 @@ def draw(run: Run, *, order_url: str = "") -> ProgressView:
         lines += [record.error_hint] if record.error_hint else []
     if record.github_pull_request_url:
         lines += ["", f"Pull request: {record.github_pull_request_url}"]
-    if state == "failed":
+    if state == "failed" and record.error_code != "pull_request_merged":
         lines += ["", "Comment `/awo retry` to try again, or `/awo help` for all that you can say."]
     return ProgressView(
         state=state,
