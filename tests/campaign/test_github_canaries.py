@@ -59,6 +59,8 @@ async def work(play: CanaryPlay, http: httpx.AsyncClient) -> dict[str, str]:
         "commands": "plan",
         "workflows": "demo-github",
         "task_id": order,
+        "sandbox_id": order,
+        "terminal_id": "none",
     }
 
 

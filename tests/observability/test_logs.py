@@ -78,6 +78,24 @@ def test_a_line_is_one_line(log: OrderLog, tmp_path: Path, stream: io.StringIO) 
     assert "\x1b" not in stream.getvalue()
 
 
+@pytest.mark.parametrize("gone", [ValueError("I/O operation on closed file"), BrokenPipeError(32)])
+def test_an_output_that_nobody_reads_costs_only_its_lines(
+    log: OrderLog,
+    tmp_path: Path,
+    kept: list[tuple[Any, ...]],
+    stream: io.StringIO,
+    monkeypatch: pytest.MonkeyPatch,
+    gone: Exception,
+) -> None:
+    def write(_text: str) -> int:
+        raise gone
+
+    monkeypatch.setattr(stream, "write", write)
+    log(ORDER, "task_failed", "warning", {})
+    assert [line["event"] for line in lines(tmp_path)] == ["task_failed"]
+    assert len(kept) == 1
+
+
 @pytest.mark.fault("K11")
 def test_a_terminal_gets_one_line_too() -> None:
     made = io.StringIO()

@@ -1,11 +1,13 @@
 """One line of an order's log: clean, bounded, and sent to every place that keeps it.
 
-A log must not break the work: a file that cannot be written (a full disk) costs its lines only.
+A log must not break the work: a file that cannot be written (a full disk), or an output that nobody
+reads any more, costs its lines only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from agent_work_orders.clock import Clock
@@ -43,7 +45,9 @@ class OrderLog:
             except OSError as failure:
                 more["log_file_error"] = str(failure)
             self._sink(order_id, self._clock.now_ms(), level, event, clean)
-        getattr(self._logger, level)(event, **{**clean, **more})
+        # Whoever read our output may be gone: a pipe without a reader, a closed terminal.
+        with suppress(OSError, ValueError):
+            getattr(self._logger, level)(event, **{**clean, **more})
 
 
 def bounded(value: Any, depth: int = DEPTH_LIMIT) -> Any:

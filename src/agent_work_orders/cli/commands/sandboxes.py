@@ -208,10 +208,12 @@ def shell(
     order whose sandbox is gone one is made of what is kept of its work, and is removed when you
     leave.
     """
+    from agent_work_orders import settings as setting
     from agent_work_orders.cli import client as clients
     from agent_work_orders.cli import program_output as printed
     from agent_work_orders.cli.keyboard import Keyboard
 
+    setting.load(home=home)
     keyboard = Keyboard()
 
     async def ask() -> Json:
