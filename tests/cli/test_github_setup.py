@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import html
 import re
 import shlex
@@ -13,6 +15,8 @@ from typing import Any
 
 import httpx
 import pytest
+
+from agent_work_orders.cli import github_setup
 
 pytestmark = pytest.mark.slow
 
@@ -147,3 +151,25 @@ def free_port() -> int:
 def test_an_address_for_webhooks_must_be_one(awo: Any, url: str) -> None:
     refused = awo("github", "setup", "--webhook-url", url)
     assert refused.code == 2 and "--webhook-url" in refused.err and refused.out == ""
+
+
+async def test_the_page_of_the_set_up_is_bounded() -> None:
+    async with github_setup._page(0) as page:
+        page.shown = "shown"
+        at = ("127.0.0.1", page.port)
+        half = [await asyncio.open_connection(*at) for _ in range(github_setup.MOST_AT_ONCE)]
+        for _, writer in half:
+            writer.write(b"GET / HTTP/1.1\r\n")
+            await writer.drain()
+        one_more, writer = await asyncio.open_connection(*at)
+        assert await one_more.read() == b""
+        writer.close()
+        (reader, writer), *others = half
+        writer.write(f"Host: 127.0.0.1:{page.port}\r\n\r\n".encode())
+        assert (await reader.read()).endswith(b"shown")
+        large, writer = others[0]
+        writer.write(b"X: " + b"x" * 2 * github_setup.HEAD_LIMIT_BYTES)
+        with contextlib.suppress(ConnectionError):
+            assert await large.read() == b""
+        for _, writer in half:
+            writer.close()

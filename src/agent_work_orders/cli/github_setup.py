@@ -33,6 +33,8 @@ from agent_work_orders.work_orders import credentials
 
 HEAD_LIMIT_BYTES = 16_384
 HEAD_WITHIN_S = 10.0
+# A browser opens a few; whoever opens more gets nothing.
+MOST_AT_ONCE = 16
 LOOK_EVERY_S = 2.0
 _ORGANIZATION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 _NAMES = ("127.0.0.1", "localhost")
@@ -198,13 +200,17 @@ class _Page:
         self.code: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.shown = ""
         self.port = 0
+        self._open = 0
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open += 1
         try:
+            if self._open > MOST_AT_ONCE:
+                return
             async with asyncio.timeout(HEAD_WITHIN_S):
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
                 status, said = self._answer(head)
@@ -213,6 +219,7 @@ class _Page:
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass
         finally:
+            self._open -= 1
             writer.close()
 
     def _answer(self, head: str) -> tuple[str, str]:
