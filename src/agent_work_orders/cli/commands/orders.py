@@ -228,6 +228,7 @@ async def _logs(place: Target, wanted: str, level: str | None, follow: bool, as_
     screen = Screen()
     seen = 0
     collected: list[Json] = []
+    over = False
     with following.Patience() as patience:
         while True:
             try:
@@ -246,9 +247,10 @@ async def _logs(place: Target, wanted: str, level: str | None, follow: bool, as_
                 collected += entries
             else:
                 _print_entries(entries, screen, as_json)
-            ended = order["status"] in following.ENDED
-            if not follow or ended:
+            # Lines are written a moment after what they tell of: the last ones are waited for.
+            if not follow or over:
                 break
+            over = order["status"] in following.ENDED
             try:
                 await patience.wait(following.EVERY_REMOTE_S)
             except following.Interrupted:
