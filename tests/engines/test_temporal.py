@@ -102,6 +102,18 @@ def own_server(tmp_path: Path) -> Iterator[Server]:
     made.kill()
 
 
+async def connected(address: str) -> Client:
+    """A server that listens may not be healthy yet."""
+    async with asyncio.timeout(READY_S):
+        while True:
+            try:
+                return await Client.connect(address, identity="test")
+            except RuntimeError as error:
+                if "not healthy" not in str(error):
+                    raise
+            await asyncio.sleep(0.1)
+
+
 class TemporalRig:
     engine: Engine
 
@@ -116,7 +128,7 @@ class TemporalRig:
 
     async def start(self) -> None:
         # Named, so that a recorded history does not tell on which machine it was made.
-        self.client = await Client.connect(self.address, identity="test")
+        self.client = await connected(self.address)
         self.engine = TemporalEngine(
             self.client,
             performer_of(self.store, self.world),
